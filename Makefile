@@ -1,0 +1,73 @@
+# `make test` and `make bench` do everything on a fresh machine: they create their own
+# environments (.venv, .venv-legacy, .venv-core) and never touch the one you are in.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+
+.PHONY: test bench lint types unit modal-old legacy wheel test-slow speed clean
+
+test: lint types unit modal-old legacy wheel
+
+bench: .venv/ready
+	$(BIN)/python -m benchmarks digits --out bench-results
+
+speed: .venv/ready
+	$(BIN)/python -m benchmarks speed
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/ready
+	$(BIN)/mypy
+
+unit: .venv/ready .cache/skactiveml-template/ready
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: .venv/ready .cache/skactiveml-template/ready
+	$(BIN)/python -m pytest -m slow
+
+# modAL's older query contract, on the current stack.
+modal-old: .venv/ready .cache/modal-0.4.1/ready
+	PYTHONPATH=.cache/modal-0.4.1 $(BIN)/python -m pytest tests/test_modal.py
+
+# An existing modAL project: its own pins, old scikit-learn and numpy, no torch.
+legacy: .venv-legacy/ready
+	.venv-legacy/bin/python -m pytest -p no:cacheprovider tests/test_modal.py tests/test_selection.py
+
+# The wheel with its core dependencies and nothing else, away from the checkout.
+wheel: .venv/ready .venv-core/ready
+	rm -rf .cache/wheel && $(BIN)/python -m build --wheel --outdir .cache/wheel . > /dev/null
+	.venv-core/bin/python $(PIP_INSTALL) --force-reinstall --no-deps .cache/wheel/*.whl
+	cd .cache/wheel && ../../.venv-core/bin/python -I ../../tests/wheel_check.py
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[skactiveml,text,bench,dev]"
+	$(BIN)/python $(PIP_INSTALL) -c constraints.txt --no-deps modAL-python
+	touch $@
+
+.venv-legacy/ready: tests/legacy-requirements.txt
+	$(PYTHON) -m venv .venv-legacy
+	.venv-legacy/bin/python $(PIP_INSTALL) -r tests/legacy-requirements.txt
+	touch $@
+
+.venv-core/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-core
+	.venv-core/bin/python $(PIP_INSTALL) -c constraints.txt numpy scipy scikit-learn faiss-cpu
+	touch $@
+
+.cache/modal-0.4.1/ready:
+	$(PYTHON) $(PIP_INSTALL) --no-deps --target .cache/modal-0.4.1 modAL-python==0.4.1
+	touch $@
+
+# scikit-activeml's strategy template, which its wheels contain up to 0.6.1 only.
+.cache/skactiveml-template/ready:
+	$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps \
+		--dest .cache/skactiveml-template scikit-activeml==0.6.1
+	cd .cache/skactiveml-template && $(PYTHON) -m zipfile -e scikit_activeml-0.6.1-*.whl .
+	touch $@
+
+clean:
+	rm -rf .venv .venv-legacy .venv-core .cache bench-results
