@@ -38,7 +38,7 @@ legacy: .venv-legacy/ready
 
 # The wheel with its core dependencies and nothing else, away from the checkout.
 wheel: .venv/ready .venv-core/ready
-	rm -rf .cache/wheel && $(BIN)/python -m build --wheel --outdir .cache/wheel . > /dev/null
+	rm -rf .cache/wheel build && $(BIN)/python -m build --wheel --outdir .cache/wheel . > /dev/null
 	.venv-core/bin/python $(PIP_INSTALL) --force-reinstall --no-deps .cache/wheel/*.whl
 	cd .cache/wheel && ../../.venv-core/bin/python -I ../../tests/wheel_check.py
 

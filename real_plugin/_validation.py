@@ -115,6 +115,17 @@ def check_probabilities(probabilities: Any) -> NDArray[np.floating]:
     return P
 
 
+def at_least_two_classes(probabilities: Any) -> Any:
+    """Probabilities of a model that has seen one class only, as those of two classes.
+
+    Such a model predicts its one class everywhere, so a query becomes a cold start.
+    """
+    shape = np.shape(probabilities)
+    if len(shape) == 2 and shape[1] == 1:
+        return np.tile([1.0, 0.0], (shape[0], 1))
+    return probabilities
+
+
 def check_embeddings(embeddings: Any, n_rows: int) -> Any:
     """Embeddings as an (n, d) numeric array or CSR matrix, not copied where it is one.
 

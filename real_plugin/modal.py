@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
+from real_plugin._validation import at_least_two_classes
 from real_plugin.result import Selection
 from real_plugin.selection import select
 
@@ -40,7 +41,8 @@ def real_query(
     ----------
     classifier : modAL learner or committee, or a fitted classifier
         Whatever has `predict_proba`. It is called once and never changed. If it is not
-        fitted yet, the batch is a cold start: rows near the centres of clusters.
+        fitted yet, or knows one class only, the batch is a cold start: rows near the
+        centres of clusters.
     X_pool : array, sparse matrix, DataFrame, Series, tensor or list
         The unlabelled pool, in the form the classifier takes.
     n_instances : int, default=1
@@ -135,6 +137,7 @@ def score_pool(
             raise NotFittedError(
                 f"{error} For a cold start on a pool that is not numeric, pass embeddings=."
             ) from error
+    P = at_least_two_classes(P)
     if callable(embeddings):
         return P, embeddings(X_pool)
     if embeddings is not None:

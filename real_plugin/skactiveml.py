@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from real_plugin._validation import at_least_two_classes
 from real_plugin.result import Selection
 from real_plugin.selection import check_options, select
 
@@ -140,6 +141,7 @@ class Real(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
             clf = clone(clf).fit(X, y, *weights)
         scores = clf.predict_proba(X_cand, **predict_proba_kwargs)
         P, E = scores if isinstance(scores, tuple) else (scores, X_cand)
+        P = at_least_two_classes(P)
 
         self.selection_ = select(
             P,

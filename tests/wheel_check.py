@@ -1,0 +1,47 @@
+"""Run by `make wheel` where only the wheel and its core dependencies are installed."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import real_plugin
+
+
+def main():
+    module = Path(real_plugin.__file__)
+    assert module.is_relative_to(sys.prefix), f"{module} is not the wheel's"
+    assert module.with_name("py.typed").exists()
+    for absent in ("modAL", "skactiveml", "torch", "skorch", "pandas"):
+        assert importlib.util.find_spec(absent) is None, f"{absent} is installed"
+
+    rng = np.random.default_rng(0)
+    P, E = rng.dirichlet([1, 1, 1], size=500), rng.normal(size=(500, 16))
+    selection = real_plugin.select(P, E, 20, random_state=0)
+    assert len(set(selection.indices.tolist())) == 20
+    assert selection.explain(int(selection.indices[0])).startswith("Row ")
+
+    class Classifier:
+        def predict_proba(self, X):
+            return P
+
+    for strategy in real_plugin.STRATEGIES.values():
+        assert len(strategy(Classifier(), E, n_instances=5)) == 5
+
+    skactiveml = import_error(lambda: importlib.import_module("real_plugin.skactiveml"))
+    assert "pip install 'real-plugin[skactiveml]'" in skactiveml
+    assert "pip install pandas" in import_error(selection.to_frame)
+    print(f"wheel of real_plugin {real_plugin.__version__}: core works, extras say their name")
+
+
+def import_error(action):
+    try:
+        action()
+    except ImportError as error:
+        return str(error)
+    raise AssertionError("no ImportError")
+
+
+if __name__ == "__main__":
+    main()
