@@ -43,7 +43,7 @@ def check_n_instances(value: object, n_rows: int) -> int:
 
 
 def check_n_clusters(value: object) -> None:
-    if value == "auto":
+    if isinstance(value, str) and value == "auto":
         return
     if isinstance(value, str) or check_integer("n_clusters", value) < 1:
         raise ValueError(

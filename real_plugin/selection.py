@@ -223,11 +223,9 @@ def density_budgets(density: IntArray, batch: int, residual: str) -> IntArray:
     slack = total // 10**6
     budget[:] = [(batch * int(d) + slack) // total for d in density]  # Eq. 6
     left = batch - int(budget.sum())
+    order = np.argsort(-density, kind="stable")  # the largest density has the largest budget
     if residual == "paper":
-        order = np.lexsort((-density, -budget))  # stable: then the lower cluster
         order = order[budget[order] > 0]
-    else:
-        order = np.argsort(-density, kind="stable")
     budget[order[:left]] += 1
     return budget
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from hypothesis import settings
 
-settings.register_profile("default", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile(
+    "default", max_examples=300, deadline=None, derandomize=True, print_blob=True
+)
 settings.load_profile("default")
 
 TEMPLATE = Path(__file__).parents[1] / ".cache/skactiveml-template/skactiveml/tests"

@@ -134,9 +134,14 @@ def test_uniform_budgets_share_equally(pseudo_errors, batch):
 
 
 def test_decimal_shares_are_not_lost_to_rounding():
-    """0.9 + 0.9 against 0.6 is 3 : 1, though no binary fraction says so."""
-    units = [round(x * 2**32) for x in (1.8, 0.6)]
-    assert density_budgets(np.array(units), 4, "paper").tolist() == [3, 1]
+    """0.1 : 0.2 : 0.3 is 1 : 2 : 3, though no binary fraction says so."""
+    units = [round(x * 2**32) for x in (0.1, 0.2, 0.3)]
+    assert density_budgets(np.array(units), 6, "paper").tolist() == [1, 2, 3]
+
+
+def test_equal_budgets_are_served_by_density():
+    """Shares 2.0, 2.4 and 0.6: the one that is left goes to the second, not the third."""
+    assert density_budgets(np.array([20, 24, 6]), 5, "paper").tolist() == [2, 3, 0]
 
 
 def test_residual_rules_differ_where_the_paper_and_its_code_do():
@@ -266,6 +271,21 @@ def test_shortfall_from_the_cluster_stays_in_the_cluster():
     cluster = select(P, E, 3, n_clusters=2, shortfall="cluster", random_state=0)
     assert pool.indices.tolist() == [1, 5, 4]
     assert cluster.indices.tolist() == [1, 0, 2]
+
+
+def test_the_cluster_variant_takes_members_that_are_no_pseudo_errors():
+    """Row 0 is predicted as its cluster is, but less surely than the pseudo error row 1."""
+    P = np.array([[0.34, 0.33, 0.33], [0.45, 0.46, 0.09], [0.9, 0.05, 0.05], [0.8, 0.1, 0.1]])
+    E = np.zeros((4, 1))
+    picks = {v: select(P, E, 1, variant=v, n_clusters=1, random_state=0) for v in VARIANTS}
+    assert {v: s.indices.tolist() for v, s in picks.items()} == {
+        "real": [1],
+        "uniform": [1],
+        "entropy": [1],
+        "cluster": [0],
+        "pool": [0],
+    }
+    assert picks["cluster"].source.tolist() == ["complement"]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -1,0 +1,1 @@
+"""Benchmarks of real_plugin: `python -m benchmarks --help`."""
