@@ -1,0 +1,93 @@
+"""One round of training: a fresh schedule, validations on the way, the best weights kept."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+#: The published code warms up over a tenth of the steps, but over no more than this.
+WARM_UP_SHARE, MOST_WARM_UP_STEPS = 0.1, 100
+#: Fewer steps than this show no progress bar.
+LONG_ROUND = 200
+
+
+def linear_schedule(n_steps: int) -> Callable[[int], float]:
+    """Factor of the learning rate at a step: up over the warm-up, then down to 0."""
+    warm_up = min(int(WARM_UP_SHARE * n_steps), MOST_WARM_UP_STEPS)
+
+    def factor(step: int) -> float:
+        if step < warm_up:
+            return step / warm_up
+        return max(0.0, (n_steps - step) / max(1, n_steps - warm_up))
+
+    return factor
+
+
+class Round:
+    """Follows the steps of one round of training.
+
+    Parameters
+    ----------
+    module, optimizer : torch objects
+        What is trained, and what trains it.
+    steps_per_epoch, epochs : int
+        How long the round is.
+    validate : callable or None
+        Gives the accuracy on the validation data; None if there are none.
+    validations_per_epoch : int
+        How often to ask it, evenly spread, the last time at the epoch's end.
+    progress : bool or "auto"
+        Whether to show a bar.
+    """
+
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        optimizer: torch.optim.Optimizer,
+        steps_per_epoch: int,
+        epochs: int,
+        validate: Callable[[], float] | None,
+        validations_per_epoch: int,
+        progress: bool | str,
+    ) -> None:
+        self.module = module
+        self.steps_per_epoch = steps_per_epoch
+        self.validate = validate
+        self.validations_per_epoch = validations_per_epoch
+        self.step = 0
+        self.validations: list[tuple[int, float]] = []  #: (step, accuracy)
+        self._best: tuple[float, Any] = (-1.0, None)
+        n_steps = steps_per_epoch * epochs
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, linear_schedule(n_steps))
+        disable = (True if n_steps < LONG_ROUND else None) if progress == "auto" else not progress
+        self._bar = tqdm(total=n_steps, unit=" steps", desc="training", disable=disable)
+
+    def after_step(self) -> None:
+        """To be called after every step of the optimizer."""
+        self._schedule.step()
+        self.step += 1
+        self._bar.update()
+        if self.validate is not None and self._is_due():
+            accuracy = self.validate()
+            self.validations.append((self.step, accuracy))
+            if accuracy > self._best[0]:
+                self._best = accuracy, copy.deepcopy(self.module.state_dict())
+            self.module.train()
+
+    def _is_due(self) -> bool:
+        in_epoch = (self.step - 1) % self.steps_per_epoch + 1
+        done, before = (
+            step * self.validations_per_epoch // self.steps_per_epoch
+            for step in (in_epoch, in_epoch - 1)
+        )
+        return done > before
+
+    def finish(self) -> None:
+        """Bring back the weights that did best on the validation data, if there are any."""
+        self._bar.close()
+        if self._best[1] is not None:
+            self.module.load_state_dict(self._best[1])
