@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from real_plugin._validation import at_least_two_classes
 from real_plugin.result import Selection
@@ -15,6 +16,7 @@ from real_plugin.selection import check_options, select
 
 try:
     from skactiveml.base import SingleAnnotatorPoolQueryStrategy, SkactivemlClassifier
+    from skactiveml.classifier import SklearnClassifier
     from skactiveml.utils import (
         MISSING_LABEL,
         check_equal_missing_label,
@@ -180,3 +182,31 @@ def _utilities(P: NDArray[np.floating], selection: Selection) -> NDArray[np.floa
     utilities = 1.0 - P[np.arange(len(P)), majority].astype(np.float64)
     utilities[selection.indices] += 1.0
     return utilities
+
+
+class EmbeddingClassifier(SklearnClassifier):  # type: ignore[misc]
+    """scikit-activeml's wrapper for classifiers that give embeddings with probabilities.
+
+    It takes an estimator such as `real_plugin.text.TransformerClassifier`, whose
+    ``predict_proba(X, return_embeddings=True)`` returns (probabilities, embeddings), and
+    hands both to strategies with ``clf_embedding_flag_name="return_embeddings"``: Real,
+    Badge, ContrastiveAL. Give the texts as the integer matrix of the estimator's `tokenize`,
+    and train it outside of the strategy (``fit_clf=False``).
+
+    `fit` trains a fresh copy of the estimator; `partial_fit` goes on with the trained one.
+    Without any label the probabilities are uniform, and the embeddings those of the
+    estimator's `embed`, so a query becomes a cold start.
+    """
+
+    def predict_proba(self, X: Any, return_embeddings: bool = False) -> Any:
+        """Probabilities by the columns of `classes_`, and embeddings if asked for."""
+        if not return_embeddings:
+            return super().predict_proba(X)
+        check_is_fitted(self)
+        X = np.asarray(X)
+        if not self.is_fitted_:
+            return super().predict_proba(X), self.estimator_.embed(X)
+        member_P, E = self.estimator_.predict_proba(X, return_embeddings=True)
+        P = np.zeros((len(member_P), len(self.classes_)))
+        P[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = member_P
+        return P, E

@@ -4,7 +4,10 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+from tests import tiny
 
 settings.register_profile(
     "default", max_examples=300, deadline=None, derandomize=True, print_blob=True
@@ -27,3 +30,17 @@ def _offer_skactiveml_template() -> None:
 
 
 _offer_skactiveml_template()
+
+
+@pytest.fixture(scope="session")
+def tiny_roberta(tmp_path_factory):
+    """Folder of a tiny RoBERTa without pooler and without a masked-language head."""
+    pytest.importorskip("transformers")
+    return tiny.save_roberta(tmp_path_factory.mktemp("roberta"), head=False)
+
+
+@pytest.fixture(scope="session")
+def tiny_masked_lm(tmp_path_factory):
+    """Folder of a tiny RoBERTa with its masked-language head."""
+    pytest.importorskip("transformers")
+    return tiny.save_roberta(tmp_path_factory.mktemp("roberta-mlm"), head=True)

@@ -29,8 +29,9 @@ def main():
     for strategy in real_plugin.STRATEGIES.values():
         assert len(strategy(Classifier(), E, n_instances=5)) == 5
 
-    skactiveml = import_error(lambda: importlib.import_module("real_plugin.skactiveml"))
-    assert "pip install 'real-plugin[skactiveml]'" in skactiveml
+    for extra in ("skactiveml", "text"):
+        message = import_error(lambda name=extra: importlib.import_module(f"real_plugin.{name}"))
+        assert f"pip install 'real-plugin[{extra}]'" in message
     assert "pip install pandas" in import_error(selection.to_frame)
     print(f"wheel of real_plugin {real_plugin.__version__}: core works, extras say their name")
 

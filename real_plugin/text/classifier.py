@@ -346,7 +346,8 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of every text."""
-        predicted: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        numbers = self.predict_proba(X).argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[numbers]
         return predicted
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
