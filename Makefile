@@ -2,6 +2,8 @@
 # environments (.venv, .venv-legacy, .venv-core) and never touch the one you are in.
 
 PYTHON ?= python3
+# Threads that wait should sleep: two busy processes would slow each other down tenfold.
+export OMP_WAIT_POLICY ?= passive
 BIN := .venv/bin
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 

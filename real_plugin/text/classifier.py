@@ -29,7 +29,15 @@ from real_plugin.text.pretrained import (
     load_tokenizer,
 )
 from real_plugin.text.surprisal import surprisal
-from real_plugin.text.tokens import TokenDataset, Tokens, check_texts, collate, pad
+from real_plugin.text.tokens import (
+    TokenDataset,
+    Tokens,
+    as_list,
+    check_texts,
+    collate,
+    is_id_matrix,
+    pad,
+)
 from real_plugin.text.training import Round
 
 #: One kernel for all parameters: half the time of a step on a processor.
@@ -184,7 +192,7 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         labels = self._check_training_data(X, y)
         if not self.warm_start or not self.initialized_:
             self._learn_classes(labels)
-            self.rounds_ = 0
+        encode(labels, self.classes_.tolist())  # or an error, before anything is lost
         super().fit(X, y, **fit_params)
         return self
 
@@ -202,7 +210,8 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         return self
 
     def _check_training_data(self, X: Any, y: Any) -> list[Any]:
-        check_texts(X)
+        if not is_id_matrix(check_texts(X)):
+            as_list(X, 0, len(X))
         labels = as_label_list(y)
         if len(labels) != len(X):
             raise ValueError(
@@ -260,8 +269,7 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         self.round_ = Round(
             self.module_,
             self.optimizer_,
-            steps_per_epoch=-(-len(ids) // self.batch_size),
-            epochs=epochs,
+            epochs,
             validate=self._validator(),
             validations_per_epoch=self.validations_per_epoch,
             progress=self.progress,
@@ -291,7 +299,10 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
             "shuffle": training,
             "collate_fn": partial(collate, pad_id=self.tokens_.tokenizer.pad_token_id),
         }
-        return getattr(self, name)(dataset, **(options | self.get_params_for(name)))
+        loader = getattr(self, name)(dataset, **(options | self.get_params_for(name)))
+        if training and hasattr(self, "round_"):
+            self.round_.begin(len(loader))
+        return loader
 
     def get_loss(self, y_pred: Any, y_true: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Cross entropy of the logits; the module gives (logits, [CLS])."""

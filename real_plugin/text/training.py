@@ -34,7 +34,7 @@ class Round:
     ----------
     module, optimizer : torch objects
         What is trained, and what trains it.
-    steps_per_epoch, epochs : int
+    epochs : int
         How long the round is.
     validate : callable or None
         Gives the accuracy on the validation data; None if there are none.
@@ -48,22 +48,30 @@ class Round:
         self,
         module: torch.nn.Module,
         optimizer: torch.optim.Optimizer,
-        steps_per_epoch: int,
         epochs: int,
         validate: Callable[[], float] | None,
         validations_per_epoch: int,
         progress: bool | str,
     ) -> None:
         self.module = module
-        self.steps_per_epoch = steps_per_epoch
+        self.optimizer = optimizer
+        self.epochs = epochs
         self.validate = validate
         self.validations_per_epoch = validations_per_epoch
         self.step = 0
         self.validations: list[tuple[int, float]] = []  #: (step, accuracy)
+        self.progress = progress
         self._best: tuple[float, Any] = (-1.0, None)
-        n_steps = steps_per_epoch * epochs
-        self._schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, linear_schedule(n_steps))
-        disable = (True if n_steps < LONG_ROUND else None) if progress == "auto" else not progress
+        self._bar: Any = None
+
+    def begin(self, steps_per_epoch: int) -> None:
+        """To be called when the number of batches is known."""
+        self.steps_per_epoch = steps_per_epoch
+        n_steps = steps_per_epoch * self.epochs
+        factor = linear_schedule(n_steps)
+        self._schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, factor)
+        is_short = self.progress == "auto" and n_steps < LONG_ROUND
+        disable = is_short or (None if self.progress == "auto" else not self.progress)
         self._bar = tqdm(total=n_steps, unit=" steps", desc="training", disable=disable)
 
     def after_step(self) -> None:
@@ -88,6 +96,7 @@ class Round:
 
     def finish(self) -> None:
         """Bring back the weights that did best on the validation data, if there are any."""
-        self._bar.close()
+        if self._bar is not None:
+            self._bar.close()
         if self._best[1] is not None:
             self.module.load_state_dict(self._best[1])
