@@ -89,7 +89,7 @@ def test_targets_are_judged(capsys):
 
 def test_speed_measures_in_processes_of_their_own(tmp_path, capsys):
     np.save(tmp_path / "real.npy", generated_vectors(600, 8))
-    command = ["speed", "--rows", "500", "--columns", "12", "--repeat", "1"]
+    command = ["speed", "--only", "vectors", "--rows", "500", "--columns", "12", "--repeat", "1"]
     assert main([*command, "--embeddings", str(tmp_path / "real.npy")]) == 0
     printed = capsys.readouterr().out
     assert "generated vectors, 500 x 12" in printed

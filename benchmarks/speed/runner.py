@@ -33,7 +33,7 @@ class Measurement:
     inertia: float  #: NaN where a query doesn't tell
 
 
-def run(rows: list[int], columns: int, embeddings: list[Path], repeat: int, threads: int) -> int:
+def run(rows: list[int], columns: int, embeddings: list[Path], repeat: int, threads: int) -> None:
     """Measure every case on every pool and print a table for each."""
     for variable in THREAD_VARIABLES:
         os.environ[variable] = str(threads)  # the measured processes start with it
@@ -50,7 +50,6 @@ def run(rows: list[int], columns: int, embeddings: list[Path], repeat: int, thre
             results = _measure_all(pool, repeat)
             _print_table(results)
             _print_targets(results, n_bytes, is_large=n_rows >= 100_000, is_real=is_real)
-    return 0
 
 
 def _pools(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MANIFEST = "real_plugin.json"
 HEAD = "head.safetensors"
 FORMAT = 1
+#: Of the files that make up a classifier; others in the directory are left alone.
+SUFFIXES = (".json", ".safetensors", ".txt", ".model")
 #: Parameters that a directory remembers; the rest is skorch's, and code.
 PARAMETERS = (
     "max_length",
@@ -52,7 +54,7 @@ def save(classifier: TransformerClassifier, directory: Path) -> None:
         classifier.tokens_.tokenizer.save_pretrained(directory)
     head = {k: v.contiguous().cpu() for k, v in classifier.module_.head.state_dict().items()}
     save_file(head, directory / HEAD)
-    files = sorted(f for f in directory.iterdir() if f.is_file())
+    files = [file for file in sorted(directory.iterdir()) if file.suffix in SUFFIXES]
     manifest = {
         "format": FORMAT,
         "classes": classes,

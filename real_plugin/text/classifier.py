@@ -288,8 +288,9 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         if self.validation_data is None:
             return None
         X, y = self.validation_data
-        labels = self._check_training_data(X, y)
-        return lambda: self.score(X, labels)
+        targets = encode(self._check_training_data(X, y), self.classes_.tolist())
+        ids = self._tokens()(X)
+        return lambda: float((self._score(self.module_, ids).argmax(axis=1) == targets).mean())
 
     def get_iterator(self, dataset: Any, training: bool = False) -> Any:
         """The data loader of the training loop: batches padded to their longest text."""

@@ -43,4 +43,5 @@ class TransformerModule(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         output = self.encoder(input_ids=input_ids, attention_mask=attention_mask)
         cls = output.last_hidden_state[:, 0]
-        return self.head(cls), cls
+        with torch.autocast(cls.device.type, enabled=False):  # the head is small: keep it exact
+            return self.head(cls.float()), cls

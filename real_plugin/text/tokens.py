@@ -33,11 +33,10 @@ def check_texts(X: Any) -> Any:
 
 
 def is_id_matrix(X: Any) -> bool:
-    """Whether X is a matrix of whole numbers, as `tokenize` gives it."""
+    """Whether X is a matrix of numbers, which must then be what `tokenize` gives."""
     if getattr(X, "ndim", 0) != 2 or not hasattr(X, "dtype"):
         return False
-    kind = np.asarray(X[:0]).dtype.kind
-    return kind in "iu" or (kind == "f" and bool((np.asarray(X) % 1 == 0).all()))
+    return np.asarray(X[:0]).dtype.kind in "iuf"
 
 
 def as_list(X: Any, start: int, stop: int) -> list[str]:
@@ -64,7 +63,7 @@ class Tokens:
     def __call__(self, X: Any, start: int = 0, stop: int | None = None) -> list[Ids]:
         stop = len(X) if stop is None else stop
         if is_id_matrix(X):
-            return self._unpad(np.asarray(X[start:stop]).astype(np.int64))
+            return self._unpad(np.asarray(X[start:stop]))
         if isinstance(X, list) and X and isinstance(X[0], np.ndarray):
             return X[start:stop]  # token ids already, from a dataset
         texts = as_list(X, start, stop)
@@ -92,12 +91,14 @@ class Tokens:
                 )
                 return
 
-    def _unpad(self, matrix: Ids) -> list[Ids]:
+    def _unpad(self, numbers: NDArray[Any]) -> list[Ids]:
         vocabulary = len(self.tokenizer)
-        if matrix.size and not (matrix.min() >= 0 and matrix.max() < vocabulary):
+        matrix = numbers.astype(np.int64)
+        if (matrix != numbers).any() or ((matrix < 0) | (matrix >= vocabulary)).any():
             raise ValueError(
-                f"X has token ids from {matrix.min()} to {matrix.max()}, but the vocabulary has "
-                f"{vocabulary}; pass the matrix from tokenize() of the same model."
+                f"X is a matrix of numbers from {numbers.min()} to {numbers.max()}, but not of "
+                f"ids in a vocabulary of {vocabulary} tokens; pass texts, or the matrix from "
+                "tokenize() of the same model."
             )
         matrix = matrix[:, : self.max_length]
         is_token = matrix != self.tokenizer.pad_token_id

@@ -30,6 +30,13 @@ def test_round_trip(saved, trained, data):
     assert {file.suffix for file in saved.iterdir()} == {".json", ".safetensors"}
 
 
+def test_other_files_in_the_directory_are_left_alone(trained, tmp_path):
+    (tmp_path / "notes.md").write_text("mine")
+    trained.save(tmp_path)
+    (tmp_path / "notes.md").unlink()
+    TransformerClassifier.load(tmp_path)
+
+
 def test_parameters_can_be_changed_at_loading(saved):
     loaded = TransformerClassifier.load(saved, precision="float32", random_state=3)
     assert loaded.precision == "float32"

@@ -116,8 +116,8 @@ def test_validation_data_choose_the_weights(make, data):
 def test_bad_later_epochs_are_not_kept(make, data):
     """A ruinous learning rate in the second round: the best weights are its first ones."""
     (X, y), (X_dev, y_dev) = data
-    clf = make(validation_data=(X_dev, y_dev)).fit(X, y)
-    clf.set_params(lr=1.0)
+    clf = make(validation_data=(X_dev, y_dev), validations_per_epoch=15).fit(X, y)
+    clf.set_params(lr=1.0)  # the warm-up begins at 0, so the first step does no harm
     clf.fit(X, y)
     best = max(accuracy for _, accuracy in clf.validations_)
     assert clf.score(X_dev, y_dev) == pytest.approx(best)
@@ -212,7 +212,8 @@ BAD = [
     (("a text", ["x"]), TypeError, "single text"),
     (({"text": ["a"]}, ["x"]), TypeError, "X is a dict"),
     ((np.zeros((2, 3, 4)), ["x", "y"]), ValueError, r"shape \(2, 3, 4\)"),
-    ((np.full((2, 3), 10**6), ["x", "y"]), ValueError, "token ids from 1000000.*vocabulary"),
+    ((np.full((2, 3), 10**6), ["x", "y"]), ValueError, "numbers from 1000000.*vocabulary"),
+    ((np.full((2, 3), 0.5), ["x", "y"]), ValueError, "numbers from 0.5 .*not of ids"),
     ((["a", "b"], np.zeros((2, 2))), ValueError, r"y has shape \(2, 2\)"),
 ]  # fmt: skip
 
