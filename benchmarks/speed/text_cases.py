@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle, islice
@@ -189,13 +190,15 @@ def trainer(job: Job) -> Callable[[], Work]:
         )
     ]
     network = ForTrainer(classifier.module_)
-    _new_trainer(network, classifier, rows[:N_WARM]).train()
+    with redirect_stdout(None):
+        _new_trainer(network, classifier, rows[:N_WARM]).train()
 
     def ready() -> Work:
         loop = _new_trainer(network, classifier, rows)
 
         def work() -> Done:
-            loop.train()
+            with redirect_stdout(None):  # it prints a summary
+                loop.train()
             return Done(len(rows))
 
         return work
