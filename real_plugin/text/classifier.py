@@ -179,7 +179,7 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
     def classes_(self) -> NDArray[Any]:
         """The classes, in the order of the probabilities' columns."""
         if self.classes is not None:
-            return as_class_array(as_label_list(np.asarray(self.classes, dtype=object)))
+            return as_class_array(as_label_list(list(self.classes)))
         try:
             return as_class_array(self.classes_inferred_)
         except AttributeError as error:
@@ -205,7 +205,7 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         """
         labels = self._check_training_data(X, y)
         if not self.initialized_:
-            self._learn_classes(labels if classes is None else as_label_list(np.asarray(classes)))
+            self._learn_classes(labels if classes is None else as_label_list(list(classes)))
         super().partial_fit(X, y, **fit_params)
         return self
 

@@ -193,6 +193,21 @@ def test_classes_that_come_later(make, data):
     assert told.classes_.tolist() == ["sport", "politics", "science"]
 
 
+@pytest.mark.parametrize("form", [list, tuple, lambda names: as_objects(names)])
+def test_given_classes_may_be_tuples(form, make, data):
+    X, y = data[0]
+    names = [("topic", name) for name in ("sport", "science", "politics")]
+    clf = make(max_epochs=1, classes=form(names)).fit(X, [("topic", label) for label in y])
+    assert clf.classes_.tolist() == names
+    assert clone(clf).fit(X, [("topic", label) for label in y]).predict(X)[0] in names
+
+
+def as_objects(values):
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
 def test_partial_fit_takes_classes_at_the_first_call(make, data):
     (X, y), _ = data
     clf = make(max_epochs=1).partial_fit(X[:2], y[:1] * 2, classes=np.unique(y))
