@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tqdm import tqdm
 
+from real_plugin.text.progress import progress_bar
 from real_plugin.text.tokens import Tokens, batches_by_length, pad
 
 #: Texts that are tokenised at a time; more hardly make the batches more even.
@@ -35,7 +34,8 @@ def scores(
     """Pass every text through `module` once; `receive` gets (rows, logits, [CLS])."""
     device = next(module.parameters()).device
     budget = tokens_per_batch or TOKENS_PER_BATCH.get(device.type, TOKENS_PER_BATCH["cpu"])
-    with torch.inference_mode(), autocast(device, precision), bar(len(X), progress) as done:
+    bar = progress_bar(len(X), "scoring", "texts", progress, LONG_POOL)
+    with torch.inference_mode(), autocast(device, precision), bar:
         for start in range(0, len(X), BLOCK):
             ids = tokens(X, start, min(start + BLOCK, len(X)))
             waiting = list(batches_by_length(ids, budget))[::-1]
@@ -54,7 +54,7 @@ def scores(
                     waiting = [rest[positions] for positions in smaller][::-1]
                     continue
                 receive(start + rows, logits, cls)
-                done.update(len(rows))
+                bar.update(len(rows))
 
 
 def probabilities_and_embeddings(
@@ -88,11 +88,3 @@ def has_bfloat16(device: torch.device) -> bool:
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return device.type == "cpu" and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
-
-
-@contextmanager
-def bar(total: int, progress: bool | str) -> Iterator[Any]:
-    """A progress bar: always, never, or "auto" for long work on a terminal."""
-    disable = (True if total < LONG_POOL else None) if progress == "auto" else not progress
-    with tqdm(total=total, unit=" texts", desc="scoring", disable=disable) as shown:
-        yield shown

@@ -93,7 +93,8 @@ class Tokens:
 
     def _unpad(self, numbers: NDArray[Any]) -> list[Ids]:
         vocabulary = len(self.tokenizer)
-        matrix = numbers.astype(np.int64)
+        with np.errstate(invalid="ignore"):  # NaN is no id either
+            matrix = numbers.astype(np.int64)
         if (matrix != numbers).any() or ((matrix < 0) | (matrix >= vocabulary)).any():
             raise ValueError(
                 f"X is a matrix of numbers from {numbers.min()} to {numbers.max()}, but not of "

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from tqdm import tqdm
+
+from real_plugin.text.progress import progress_bar
 
 #: The published code warms up over a tenth of the steps, but over no more than this.
 WARM_UP_SHARE, MOST_WARM_UP_STEPS = 0.1, 100
@@ -70,9 +71,7 @@ class Round:
         n_steps = steps_per_epoch * self.epochs
         factor = linear_schedule(n_steps)
         self._schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, factor)
-        is_short = self.progress == "auto" and n_steps < LONG_ROUND
-        disable = is_short or (None if self.progress == "auto" else not self.progress)
-        self._bar = tqdm(total=n_steps, unit=" steps", desc="training", disable=disable)
+        self._bar = progress_bar(n_steps, "training", "steps", self.progress, LONG_ROUND)
 
     def after_step(self) -> None:
         """To be called after every step of the optimizer."""

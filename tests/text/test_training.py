@@ -229,6 +229,7 @@ BAD = [
     ((np.zeros((2, 3, 4)), ["x", "y"]), ValueError, r"shape \(2, 3, 4\)"),
     ((np.full((2, 3), 10**6), ["x", "y"]), ValueError, "numbers from 1000000.*vocabulary"),
     ((np.full((2, 3), 0.5), ["x", "y"]), ValueError, "numbers from 0.5 .*not of ids"),
+    ((np.full((2, 3), np.nan), ["x", "y"]), ValueError, "numbers from nan .*not of ids"),
     ((["a", "b"], np.zeros((2, 2))), ValueError, r"y has shape \(2, 2\)"),
 ]  # fmt: skip
 
