@@ -31,6 +31,7 @@ CHUNK_ROWS = 16_384
 SPARSE_DIMENSIONS = 100
 
 FloatArray = NDArray[np.float32]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +153,21 @@ def assign(embeddings: Any, centroids: FloatArray) -> tuple[NDArray[np.int32], F
         assignment[chunk] = nearest[:, 0]
         distance[chunk] = nearest_distance[:, 0]
     return assignment, distance
+
+
+def nearest_to_centres(clustering: Clustering, count: int) -> IntArray:
+    """`count` rows: the nearest row of every cluster, then the second nearest, and so on."""
+    order, rank = rank_in_cluster(clustering.distance, clustering.assignment)
+    return order[np.argsort(rank, kind="stable")[:count]]
+
+
+def rank_in_cluster(
+    priority: NDArray[Any], cluster_of: NDArray[np.int32]
+) -> tuple[IntArray, IntArray]:
+    """An order by cluster, then priority, then row, and each one's rank in its cluster."""
+    order = np.lexsort((priority, cluster_of))
+    ordered = cluster_of[order]
+    return order, np.arange(len(order)) - np.searchsorted(ordered, ordered)
 
 
 def as_float32(vectors: Any) -> FloatArray:

@@ -25,7 +25,13 @@ from real_plugin._validation import (
     check_probabilities,
     check_seed,
 )
-from real_plugin.clustering import CHUNK_ROWS, Clustering, cluster
+from real_plugin.clustering import (
+    CHUNK_ROWS,
+    Clustering,
+    cluster,
+    nearest_to_centres,
+    rank_in_cluster,
+)
 from real_plugin.result import COLD_START, COMPLEMENT, PSEUDO_ERROR, Clusters, Selection
 
 VARIANTS = ("real", "pool", "uniform", "cluster", "entropy")
@@ -119,7 +125,7 @@ def select(
         clustering = cluster(E, batch, seed)
         pool = _read_pool(P, clustering)
         budget = np.ones_like(pool.size)
-        picks = _nearest_to_centres(clustering, batch)
+        picks = nearest_to_centres(clustering, batch)
         source = np.full(batch, COLD_START)
     else:
         clustering = cluster(E, k, seed)
@@ -276,18 +282,9 @@ def _first_of_each_cluster(
     cluster_of = pool.assignment[rows]
     wanted = budget[cluster_of] > 0
     rows, cluster_of = rows[wanted], cluster_of[wanted]
-    order, rank = _rank_in_cluster(priority[wanted], cluster_of)
+    order, rank = rank_in_cluster(priority[wanted], cluster_of)
     kept = order[rank < budget[cluster_of[order]]]
     return rows[kept]
-
-
-def _rank_in_cluster(
-    priority: NDArray[Any], cluster_of: NDArray[np.int32]
-) -> tuple[IntArray, IntArray]:
-    """An order by cluster, then priority, then row, and each one's rank in its cluster."""
-    order = np.lexsort((priority, cluster_of))
-    ordered = cluster_of[order]
-    return order, np.arange(len(order)) - np.searchsorted(ordered, ordered)
 
 
 def _largest(values: NDArray[np.float64], count: int) -> IntArray:
@@ -302,12 +299,6 @@ def _largest(values: NDArray[np.float64], count: int) -> IntArray:
 def _entropy(P: NDArray[np.floating]) -> NDArray[np.float64]:
     P = P.astype(np.float64)
     return np.asarray(-xlogy(P, P).sum(axis=1))
-
-
-def _nearest_to_centres(clustering: Clustering, batch: int) -> IntArray:
-    """The nearest row of every cluster, then the second nearest, and so on."""
-    order, rank = _rank_in_cluster(clustering.distance, clustering.assignment)
-    return order[np.argsort(rank, kind="stable")[:batch]]
 
 
 def _selection(

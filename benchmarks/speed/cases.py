@@ -10,9 +10,13 @@ from typing import Any
 import faiss
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.linear_model import LogisticRegression
 
-from benchmarks.speed.pools import N_CLASSES, Pool
+from benchmarks.speed.pools import N_CLASSES, N_LABELLED, Pool
+from benchmarks.strategies.badge import badge
+from benchmarks.strategies.cal import cal
 from real_plugin import select
 
 BATCH = 100
@@ -67,10 +71,38 @@ def _published_query(P: NDArray[Any], E: NDArray[np.float32], kmeans: Any) -> fl
     return float(distance.sum(dtype=np.float64))
 
 
+class Labelled:
+    """The labelled rows of a pool and a model trained on them, as a strategy sees them."""
+
+    def __init__(self, pool: Pool, X: NDArray[np.float32]) -> None:
+        self.X_training = X[:N_LABELLED]
+        self.y_training = pool.labels()[:N_LABELLED].astype(np.int64)
+        model = LogisticRegression(max_iter=1000).fit(self.X_training, self.y_training)
+        self._weights = model.coef_.T.astype(np.float32)
+        self._bias = model.intercept_.astype(np.float32)
+
+    def predict_proba(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Computed in the query, as in the toolkit's cases."""
+        return softmax(X @ self._weights + self._bias, axis=1)
+
+
+def our_badge(pool: Pool) -> Query:
+    """BADGE as the benchmarks run it."""
+    X = pool.embeddings()
+    learner = Labelled(pool, X)
+    return lambda: badge(learner, X[N_LABELLED:], BATCH, random_state=0)
+
+
+def our_cal(pool: Pool) -> Query:
+    """CAL as the benchmarks run it."""
+    X = pool.embeddings()
+    learner = Labelled(pool, X)
+    return lambda: cal(learner, X[N_LABELLED:], BATCH)
+
+
 def _in_skactiveml(make_strategy: Callable[[], Any], needs_classifier: bool = True) -> Any:
     def case(pool: Pool) -> Query:
         from skactiveml.classifier import SklearnClassifier
-        from sklearn.linear_model import LogisticRegression
 
         X, y = pool.embeddings(), pool.labels()
         arguments = {"X": X, "y": y, "batch_size": BATCH}
@@ -102,6 +134,8 @@ CASES: dict[str, Callable[[Pool], Query]] = {
     "REAL": real,
     "published REAL": published,
     "full Lloyd": lloyd,
+    "BADGE": our_badge,
+    "CAL": our_cal,
     "skactiveml: Real": _in_skactiveml(_real_strategy),
     "skactiveml: Badge": _in_skactiveml(_built_in("Badge")),
     "skactiveml: TypiClust": _in_skactiveml(_built_in("TypiClust"), needs_classifier=False),

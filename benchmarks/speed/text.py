@@ -6,7 +6,6 @@ and take turns, so that a slow minute of the machine hits all of them.
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import json
 import multiprocessing
@@ -25,19 +24,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.speed.memory import peak_bytes, reset_peak
+from benchmarks.data import pydocs
+from benchmarks.data.rows import read_rows
+from benchmarks.memory import peak_bytes, reset_peak
 from benchmarks.speed.runner import THREAD_VARIABLES
 
-#: Packages whose docstrings are the texts if none are given: name, and name to import.
-PACKAGES = {"scikit-learn": "sklearn", "numpy": "numpy", "scipy": "scipy"}
-FEWEST_WORDS = 4
 #: Texts that the scored classifier is trained on; the pool has none of them.
 N_TRAINING = 200
 SCORING = ("published, batch 512", "published, batch 32", "ours, float32", "ours, bfloat16")
 TRAINING = ("TransformerClassifier.fit", "transformers.Trainer")
 PEAKS = ("matmul float32", "matmul bfloat16")
 
-Labelled = tuple[str, Any]
+Labelled = tuple[str, str]
 _loaded: dict[str, Any] = {}  #: the case of a measured process
 
 
@@ -53,7 +51,7 @@ class Job:
     def classifier(self) -> Path:
         return self.folder / "classifier"
 
-    def read(self, name: str) -> tuple[list[str], list[Any]]:
+    def read(self, name: str) -> tuple[list[str], list[str]]:
         """Texts and labels of the "pool" or the "training" data."""
         texts, labels = zip(*read_texts(self.folder / f"{name}.jsonl"), strict=True)
         return list(texts), list(labels)
@@ -133,47 +131,15 @@ def run(
 
 def read_texts(file: Path) -> list[Labelled]:
     """Texts and labels of a file of JSON lines."""
-    rows = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
-        row = json.loads(line)
-        if not {"text", "label"} <= row.keys():
-            raise ValueError(f'{file}, line {number} lacks "text" or "label"; give both.')
-        rows.append((row["text"], row["label"]))
-    return rows
+    rows = read_rows(file)
+    return list(zip(rows.texts, rows.labels, strict=True))
 
 
 def docstrings(n_texts: int) -> list[Labelled]:
     """First sentences of installed packages' docstrings; the label is the package."""
-    each = -(-n_texts // len(PACKAGES))
-    rows = []
-    for label, package in PACKAGES.items():
-        spec = importlib.util.find_spec(package)
-        for folder in (spec and spec.submodule_search_locations) or ():
-            sentences: dict[str, None] = {}
-            for sentence in _first_sentences(Path(folder)):
-                sentences[sentence] = None
-                if len(sentences) == each:
-                    break
-            rows += [(sentence, label) for sentence in sentences]
-    return rows
-
-
-def _first_sentences(folder: Path) -> Iterator[str]:
-    for file in sorted(folder.rglob("*.py")):
-        if "tests" in file.parts:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes in other people's strings
-            try:
-                tree = ast.parse(file.read_text(encoding="utf-8"))
-            except (SyntaxError, UnicodeDecodeError):
-                continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                paragraph = (ast.get_docstring(node) or "").split("\n\n")[0]
-                sentence = " ".join(paragraph.split()).split(". ")[0]
-                if len(sentence.split()) >= FEWEST_WORDS:
-                    yield sentence
+    found = pydocs.sentences()
+    each = -(-n_texts // len(found))
+    return [(text, package) for package, texts in found.items() for text in texts[:each]]
 
 
 def split(rows: list[Labelled], limit: int) -> tuple[list[Labelled], list[Labelled]]:
