@@ -12,7 +12,8 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 test: lint types unit modal-old legacy wheel
 
 bench: .venv/ready
-	$(BIN)/python -m benchmarks digits --out bench-results
+	$(BIN)/python -m benchmarks run --out bench-results --cache .cache/benchmarks
+	$(BIN)/python -m benchmarks report bench-results
 
 speed: .venv/ready
 	$(BIN)/python -m benchmarks speed

@@ -1,0 +1,1 @@
+"""The harness: cells, rounds, and whatever keeps them safe."""
