@@ -98,7 +98,13 @@ def _add_grid(group: Any) -> None:
     group.add_argument(
         "--divergence",
         action="store_true",
-        help="also measure how far batches are from the boundary errors on a t-SNE map (slow)",
+        help="also measure how far batches are from the boundary errors on t-SNE maps (slow)",
+    )
+    group.add_argument(
+        "--no-maps",
+        dest="maps",
+        action="store_false",
+        help="don't map the pool of the first batch at the lowest seed for the report",
     )
 
 
@@ -167,6 +173,7 @@ def run(arguments: argparse.Namespace) -> int:
         precision=arguments.precision,
         validation=arguments.validation,
         divergence=arguments.divergence,
+        maps=arguments.maps,
         **data_options(arguments),
     )
     return run_grid(

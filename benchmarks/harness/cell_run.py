@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks import strategies
 from benchmarks.data import Dataset
+from benchmarks.harness import maps
 from benchmarks.harness.cells import FULL, Cell, CellFolder
 from benchmarks.harness.divergence import boundary_divergence, tsne_map
 from benchmarks.harness.files import StorageError
@@ -29,6 +30,7 @@ from benchmarks.harness.workspace import Workspace
 from benchmarks.memory import peak_bytes, reset_peak
 from benchmarks.tracks import TrackSettings, make_model
 from benchmarks.tracks.learner import RoundLearner
+from real_plugin import Selection
 
 OnRound = Callable[[Cell, dict[str, Any]], None]
 #: Epochs of the first and only training on all labels, on the track `finetune`.
@@ -77,6 +79,7 @@ class CellRun:
     """A cell on its way from the last round on disk to its end."""
 
     def __init__(self, workspace: Workspace, folder: CellFolder, cache: Path) -> None:
+        self.workspace = workspace
         self.folder = folder
         self.cell = cell = folder.cell
         self.config = workspace.config()
@@ -155,6 +158,8 @@ class CellRun:
         seconds = time.perf_counter() - start - (learner.inference_seconds - shared)
         peak = peak_bytes() - before
         selection = picks.selection
+        if number == maps.ROUND and self.cell.seed == self.config["map_seed"]:
+            self._keep_map(learner, selection)
         return {
             "picks": pool[picks.indices].tolist(),
             "budgets": None if selection is None else selection.clusters.budget.tolist(),
@@ -166,6 +171,20 @@ class CellRun:
             "inference_seconds": learner.inference_seconds,
             "peak_memory_mb": peak / 1e6,
         }
+
+    def _keep_map(self, learner: RoundLearner, selection: Selection | None) -> None:
+        """For the report: the pool on the plane, and why REAL picked its batch."""
+        pool_map = maps.PoolMap(
+            rows=learner.pool,
+            positions=tsne_map(learner.X_pool, self.settings.cache),
+            predicted=learner.probabilities.argmax(axis=1),
+            confidence=learner.probabilities.max(axis=1),
+        )
+        cell = self.cell
+        file = maps.map_file(self.workspace, cell.dataset, cell.track, cell.seed)
+        maps.save_map(file, pool_map)
+        if selection is not None:
+            maps.save_selection(self.folder, selection)
 
     def _divergence(
         self, learner: RoundLearner, truth: NDArray[np.int64], picks: NDArray[np.int64]

@@ -41,6 +41,7 @@ class Options:
     precision: str = "auto"
     validation: bool = True
     divergence: bool = False
+    maps: bool = True
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ def make_plan(options: Options) -> Plan:
         "precision": options.precision,
         "validation": options.validation,
         "divergence": options.divergence,
+        "map_seed": min(options.seeds) if options.maps else None,
         "strategies": found,
         "datasets": {dataset.name: _dataset_entry(dataset, options) for dataset in datasets},
     }

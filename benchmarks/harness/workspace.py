@@ -15,9 +15,12 @@ from benchmarks.harness.files import read_json, storing, write_file, write_json
 
 FORMAT = 1
 RESULTS_FILE = "results.parquet"
-#: What may differ from run to run: where things are, how the budget is cut into rounds, and
-#: the seed of the data, which have a hash.
-NOT_COMPARED = ("encoder.name", ".source", ".location", ".batch_size", ".rounds", ".split_seed")
+#: What may differ from run to run: where things are, how the budget is cut into rounds, the
+#: seed of the data, which have a hash, and which seed has its pool mapped.
+NOT_COMPARED = (
+    *("encoder.name", ".source", ".location"),
+    *(".batch_size", ".rounds", ".split_seed", "map_seed"),
+)
 
 
 class Workspace:

@@ -1,0 +1,258 @@
+"""RQ1: how good is the model that a strategy's labels train?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.report import curves, figures, ranks, statistics
+from benchmarks.report.parts import Part, Picture, Section, Text, slug
+from benchmarks.report.results import SETTING, Results, title
+from benchmarks.report.style import Looks
+from benchmarks.report.tables import BEST, TIED, Table, fixed, p_value
+
+REFERENCES = ("random", "margin")
+#: Fewer seeds than this get a warning.
+FEW_SEEDS = 5
+SHARES = (0.9, 0.95, 0.98)
+INTERVALS = "± is half of a 95 % t-interval over the seeds."
+
+
+def section(results: Results, looks: Looks) -> Section:
+    """Curves, Table 2 and everything that compares scores."""
+    parts = [*_curves(results, looks)]
+    if results.whole.empty:
+        parts.append(Text("No cell is finished yet, so there is nothing to compare."))
+    elif results.whole["round"].max() == 0:
+        parts.append(
+            Text("No cell has a round after the warm-up, so there is nothing to compare.")
+        )
+    else:
+        parts += [*_tables(results), *_over_settings(results, looks)]
+    return Section("performance", "RQ1. Classification performance", parts)
+
+
+def _curves(results: Results, looks: Looks) -> Iterator[Part]:
+    for setting, rows in results.settings():
+        full = results.full_of(*setting[:2])
+        line = "" if full is None else f" With all labels: {full:.2f} % (dotted)."
+        caption = (
+            f"Learning curves on {title(setting)}: mean test accuracy over {_seeds(rows)}, with "
+            "bands of 95 % t-intervals (cut off where they leave the axes; left out if there are "
+            f"more than {figures.MOST_BANDS} curves).{line}"
+        )
+        yield Picture(slug("curves", *setting), caption, figures.curves(rows, full, looks))
+
+
+def _seeds(rows: pd.DataFrame) -> str:
+    counts = rows.groupby("strategy")["seed"].nunique()
+    low, high = counts.min(), counts.max()
+    text = f"{high} seeds" if low == high else f"{low} to {high} seeds"
+    return "one seed" if high == 1 else text
+
+
+def _tables(results: Results) -> Iterator[Part]:
+    few = min(rows["seed"].nunique() for _, rows in results.settings())
+    if few < FEW_SEEDS:
+        yield Text(
+            f"Only {few} seed{'s' * (few != 1)} in some setting: intervals are wide, and a test "
+            "that finds no difference says little. "
+            + ("With one seed nothing can be tested, and no strategy is marked." * (few == 1))
+        )
+    for metric, name in (("accuracy", "accuracy"), ("macro_f1", "macro-F1")):
+        yield table_2(results, metric, name)
+    yield area_table(results)
+    for reference in REFERENCES:
+        if reference in set(results.whole["strategy"]):
+            yield from _comparison(results, reference)
+        else:
+            yield Text(f"There is no comparison with {reference}: it was not run.")
+
+
+def table_2(results: Results, metric: str, name: str) -> Table:
+    """Table 2 of the paper: mean over the rounds, a row a strategy, a column a setting."""
+    scores = statistics.scores(results.whole, metric)
+    caption = (
+        f"Mean test {name} over the rounds after the warm-up, in %; the number of seeds in "
+        f"brackets. {INTERVALS} Bold: the best mean. *: not significantly worse than the best "
+        "(paired t-tests over the seeds, Holm-corrected within the column, 5 %)."
+    )
+    return _by_setting(f"table2-{slug(name)}", caption, scores)
+
+
+def area_table(results: Results) -> Table:
+    areas = curves.areas(results.whole, "accuracy")
+    caption = (
+        "Area under the learning curve of test accuracy (trapezoids over the labels, warm-up "
+        f"included, divided by their range), in %. {INTERVALS} Bold and * as in the table of "
+        "accuracy."
+    )
+    return _by_setting("area", caption, areas)
+
+
+def _by_setting(name: str, caption: str, scores: pd.DataFrame) -> Table:
+    """Scores as a row a strategy and a column a setting, the best of each marked."""
+    columns, marks = {}, {}
+    for setting, block in scores.groupby(level=SETTING):
+        values = block.droplevel(SETTING).dropna(axis="columns", how="all")
+        best, tied = statistics.not_worse_than_best(values)
+        can_test = values.notna().sum(axis=1).max() > 1 and len(values) > 1
+        columns[title(setting)] = values.apply(_mean_and_interval, axis=1)
+        marks[title(setting)] = pd.Series(
+            {n: BEST if n == best else TIED for n in tied} if can_test else {}, dtype=object
+        )
+    frame = pd.DataFrame(columns)
+    order = scores.mean(axis=1).groupby(level="strategy").mean().sort_values(ascending=False)
+    frame = frame.reindex(order.index)
+    marked = pd.DataFrame(marks).reindex(order.index).fillna("")
+    return Table(
+        name,
+        caption,
+        frame.rename_axis("strategy").reset_index(),
+        dict.fromkeys(frame, str),
+        marked.reset_index(drop=True),
+    )
+
+
+def _mean_and_interval(values: pd.Series) -> str:
+    values = values.dropna()
+    if values.empty:
+        return ""
+    if len(values) == 1:
+        return f"{values.mean():.2f} (1)"
+    return f"{values.mean():.2f} ± {statistics.half_width(values):.2f} ({len(values)})"
+
+
+def _comparison(results: Results, reference: str) -> Iterator[Part]:
+    table = statistics.compare(statistics.scores(results.whole), reference).reset_index()
+    if table.empty:
+        yield Text(f"There is nothing to compare with {reference}.")
+        return
+    yield Text(verdicts(table, reference))
+    yield Table(
+        f"against-{slug(reference)}",
+        f"Difference to {reference} in mean accuracy, percentage points, seed by seed; half of "
+        "its uncorrected 95 % interval; effect size (Cohen's d of the paired differences); p of "
+        "a paired t-test, and Holm-corrected over all rows of this table.",
+        table.rename(columns={"half_width": "± 95 %", "p_holm": "p (Holm)", "n": "seeds"}),
+        {
+            "difference": fixed(2, signed=True),
+            "± 95 %": fixed(2),
+            "effect": fixed(2, signed=True),
+            "p": p_value,
+            "p (Holm)": p_value,
+        },
+    )
+
+
+def verdicts(table: pd.DataFrame, reference: str) -> str:
+    """What the tests support, a clause a strategy that differs somewhere."""
+    clauses = []
+    for name, rows in table.groupby("strategy", sort=False):
+        better, worse = ((rows["verdict"] == verdict).sum() for verdict in ("better", "worse"))
+        found = [
+            f"{word} in {count}" for word, count in (("better", better), ("worse", worse)) if count
+        ]
+        if found:
+            clauses.append(f"{name} is {' and '.join(found)} of {len(rows)}")
+    start = f"Against {reference}, after correction for {table['p'].notna().sum()} comparisons: "
+    rest = "of the other strategies none is told apart from it."
+    if not clauses:
+        return start + "no strategy is told apart from it in any setting."
+    return f"{start}{'; '.join(clauses)} settings; {rest}"
+
+
+def _over_settings(results: Results, looks: Looks) -> Iterator[Part]:
+    scores = statistics.scores(results.whole)
+    yield from _ranks(ranks.rank_table(scores), looks)
+    if results.whole["strategy"].nunique() > 1:
+        yield _penalties(results)
+        yield _profile(scores, looks)
+    yield from _labels_needed(results)
+    if "random" in set(results.whole["strategy"]):
+        below = curves.below_random(results.whole).reset_index()
+        yield Table(
+            "below-random",
+            "Share of (seed, round) in which a strategy's model is less accurate than random's "
+            "at the same seed and round.",
+            below,
+            {c: lambda v: f"{100 * v:.0f} %" for c in below if below[c].dtype.kind == "f"},
+        )
+
+
+def _ranks(found: ranks.Ranks, looks: Looks) -> Iterator[Part]:
+    if found.reason:
+        yield Text(f"Mean ranks are not tested: {found.reason}")
+    if len(found.mean_ranks) < 2:
+        return
+    test = "" if math.isnan(found.p) else (
+        f" Friedman test: chi² = {found.chi2:.1f}, p = {p_value(found.p)}."
+    )  # fmt: skip
+    caption = (
+        f"Mean ranks by mean accuracy over {found.n_blocks} blocks (a setting and a seed; 1 is "
+        "best). Bars join strategies that are not told apart (pairwise Wilcoxon signed-rank "
+        f"tests, Holm-corrected, 5 %).{test} Seeds of one dataset are not independent datasets: "
+        "read it as a summary of these settings."
+    )
+    figure = figures.rank_diagram(found.mean_ranks, found.cliques, looks)
+    yield Picture("ranks", caption, figure)
+
+
+def _penalties(results: Results) -> Table:
+    matrix = ranks.penalty_matrix(results.whole)
+    frame = matrix.rename_axis("beats").reset_index()
+    return Table(
+        "penalties",
+        "Pairwise penalty matrix (Ash et al. 2020): how often, summed over the settings, the "
+        "strategy of the row is significantly more accurate than that of the column (paired "
+        "t-tests at rounds 1, 2, 4, ..., uncorrected as published). The last row is the mean of "
+        "the column: how often that strategy is beaten; lower is better.",
+        frame,
+        {column: fixed(2) for column in matrix},
+    )
+
+
+def _profile(scores: pd.DataFrame, looks: Looks) -> Picture:
+    errors = 100 - scores
+    worst = float((errors / errors.groupby(level=SETTING).min()).max(axis=None))
+    ratios = np.linspace(1, min(max(worst, 1.05), 3), 200)
+    fractions = ranks.performance_profile(scores, ratios)
+    caption = (
+        "Performance profile: the share of runs (a setting and a seed) in which a strategy's mean "
+        "error is within a given multiple of the least of all strategies. Higher is better; at 1 "
+        "it is the share of runs that it wins."
+    )
+    return Picture("profile", caption, figures.profile(fractions, looks))
+
+
+def _labels_needed(results: Results) -> Iterator[Part]:
+    if results.full.empty:
+        yield Text(
+            "Labels needed for a share of the full-data accuracy are not known: run the strategy "
+            "`full`, too."
+        )
+        return
+    most = int(results.whole["n_labelled"].max())
+    table = curves.labels_needed(results.whole, results.full / 100, SHARES).reset_index()
+    table["labels"] = [
+        f"> {most}" if math.isinf(labels) else f"{labels:.0f}" for labels in table["labels"]
+    ]
+    counts = zip(table["n_reached"], table["n_seeds"], strict=True)
+    table["reached"] = [f"{reached} of {seeds}" for reached, seeds in counts]
+    table["share"] = [f"{100 * share:.0f} %" for share in table["share"]]
+    wide = table.pivot_table(
+        index=[*SETTING, "strategy"],
+        columns="share",
+        values=["labels", "reached"],
+        aggfunc="first",
+    )
+    wide.columns = [f"{what}, {share}" for what, share in wide.columns]
+    yield Table(
+        "labels-needed",
+        "Labels until the model has 90, 95 and 98 % of the accuracy with all labels: the median "
+        "over the seeds, and how many seeds got there.",
+        wide.sort_index(axis="columns").reset_index(),
+    )
