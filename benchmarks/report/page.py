@@ -24,8 +24,10 @@ a { color: var(--link) }
 h1 { line-height: 1.2 } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line) }
 nav a { margin-right: 1rem; white-space: nowrap }
 .note { background: var(--soft); padding: .5rem 1rem; border-left: 4px solid #D55E00 }
-figure { margin: 1.5rem 0 } figure > svg { width: 100%; max-width: 52rem; height: auto }
-figcaption, caption { font-size: .9rem; text-align: left; padding: .4rem 0 }
+figure { margin: 1.5rem 0 } figure:has(> svg) { overflow-x: auto }
+figure > svg { width: 100%; min-width: 34rem; max-width: 52rem; height: auto }
+figcaption, caption { font-size: .9rem; text-align: left; padding: .4rem 0; position: sticky;
+  left: 0; max-width: calc(100vw - 2rem) }
 .wide { overflow-x: auto; margin: 1.5rem 0 }
 table { border-collapse: collapse; font-size: .9rem }
 th, td { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid var(--line);

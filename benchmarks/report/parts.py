@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,12 +38,13 @@ class Picture:
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph of plain text."""
+    """A paragraph of plain text; what stands between backticks is code."""
 
     text: str
 
     def to_html(self) -> str:
-        return f"<p>{html.escape(self.text)}</p>"
+        text = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(self.text))
+        return f"<p>{text}</p>"
 
 
 @dataclass(frozen=True)
