@@ -7,7 +7,7 @@ export OMP_WAIT_POLICY ?= passive
 BIN := .venv/bin
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test bench lint types unit modal-old legacy wheel test-slow speed clean
+.PHONY: test bench lint types unit browser modal-old legacy wheel test-slow speed clean
 
 test: lint types unit modal-old legacy wheel
 
@@ -25,11 +25,18 @@ lint: .venv/ready
 types: .venv/ready
 	$(BIN)/mypy
 
-unit: .venv/ready .cache/skactiveml-template/ready
+unit: .venv/ready .cache/skactiveml-template/ready browser
 	$(BIN)/python -m pytest -m "not slow"
 
 test-slow: .venv/ready .cache/skactiveml-template/ready
 	$(BIN)/python -m pytest -m slow
+
+# Tests open pages in a browser, and are skipped where there is none. Only root on Debian gets
+# one from here (a container, a CI machine); elsewhere install chromium and chromedriver yourself.
+browser:
+	-@if ! command -v chromedriver > /dev/null && command -v apt-get > /dev/null \
+		&& [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -qq --no-install-recommends chromium chromium-driver > /dev/null; fi
 
 # modAL's older query contract, on the current stack.
 modal-old: .venv/ready .cache/modal-0.4.1/ready
