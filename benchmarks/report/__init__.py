@@ -21,6 +21,7 @@ def run(directory: Path, paper_figures: Path | None = None) -> int:
         (directory / "report.html").write_text(page.render(results, sections), encoding="utf-8")
         for table in (part for part in parts if isinstance(part, Table)):
             table.write(directory / "tables")
+        (directory / "tables" / "source.txt").write_text(results.source + "\n", encoding="utf-8")
     print(f"{len(results.frame)} rounds. Report: {directory / 'report.html'}")
     if paper_figures is not None:
         pictures = [part for part in parts if isinstance(part, Picture)]
@@ -34,7 +35,7 @@ def run(directory: Path, paper_figures: Path | None = None) -> int:
 def make_sections(results: Results) -> list[Section]:
     """The report, section by section."""
     looks = Looks([*results.frame["strategy"], *ablation.families(results)])
-    return [
+    sections = [
         performance.section(results, looks),
         errors.section(results, looks),
         ablation.section(results, looks),
@@ -42,3 +43,4 @@ def make_sections(results: Results) -> list[Section]:
         side_by_side.section(results),
         page.data_section(results),
     ]
+    return [section.with_source(results.source) for section in sections]

@@ -8,9 +8,9 @@ import pandas as pd
 
 from benchmarks.report import curves, figures, statistics
 from benchmarks.report.parts import Part, Picture, Section, Text, slug
-from benchmarks.report.results import SETTING, Results, title
+from benchmarks.report.results import SETTING, Results, count_seeds, title
 from benchmarks.report.style import Looks
-from benchmarks.strategies.options import join, split
+from benchmarks.strategies.options import split, without
 
 VARIANTS = ("real", "real-pool", "real-uniform", "real-cluster", "real-entropy")
 REFERENCES = ("random", "margin")
@@ -28,7 +28,7 @@ def section(results: Results, looks: Looks) -> Section:
 
 def families(results: Results) -> list[str]:
     """Names of the strategies without their K, which label the lines over K."""
-    return [_without_clusters(name) for name in dict.fromkeys(results.frame["strategy"])]
+    return [without(name, "n_clusters") for name in dict.fromkeys(results.frame["strategy"])]
 
 
 def _variants(results: Results, looks: Looks) -> Iterator[Part]:
@@ -39,7 +39,7 @@ def _variants(results: Results, looks: Looks) -> Iterator[Part]:
     for setting, block in rows.groupby(SETTING):
         caption = (
             f"Variants of REAL on {title(setting)}: mean test accuracy over "
-            f"{block['seed'].nunique()} seed(s), with 95 % t-intervals."
+            f"{count_seeds(block)}, with 95 % t-intervals."
         )
         figure = figures.curves(block, results.full_of(*setting[:2]), looks)
         yield Picture(slug("variants", *setting), caption, figure)
@@ -48,7 +48,7 @@ def _variants(results: Results, looks: Looks) -> Iterator[Part]:
 def _clusters(results: Results, looks: Looks) -> Iterator[Part]:
     """Accuracy against K, of strategies that were run with several."""
     queries = results.whole[results.whole["n_clusters"].notna()]
-    families = queries["strategy"].map(_without_clusters)
+    families = queries["strategy"].map(lambda name: without(name, "n_clusters"))
     given = queries["strategy"].map(lambda name: "n_clusters" in split(name)[1])
     if not given.any():
         yield Text("K was not varied; `run --n-clusters 10 50 200` compares several.")
@@ -81,15 +81,8 @@ def _clusters(results: Results, looks: Looks) -> Iterator[Part]:
         yield Picture(slug("clusters", *setting), caption, figure)
 
 
-def _without_clusters(name: str) -> str:
-    """A strategy's name without its K; other options stay."""
-    base, options = split(name)
-    options.pop("n_clusters", None)
-    return join(base, options)
-
-
 def _batch_sizes(results: Results, looks: Looks) -> Iterator[Part]:
-    scores = curves.areas(results.whole, "accuracy")
+    scores = curves.areas(results.compared, "accuracy")
     varied = False
     for (dataset, track), block in scores.groupby(level=["dataset", "track"]):
         sizes = block.index.get_level_values("batch_size").unique()

@@ -11,9 +11,9 @@ from benchmarks.report.tables import Table, fixed
 
 def section(results: Results, looks: Looks) -> Section:
     """Seconds and memory a query, and seconds as the pool grows."""
-    queries = results.rounds[results.rounds["round"] > 0]
+    queries = results.compared[results.compared["round"] > 0]
     if queries.empty:
-        return Section("cost", "Cost", [Text("No query was made yet.")])
+        return Section("cost", "Cost", [Text("No finished cell has made a query yet.")])
     groups = queries.groupby(["dataset", "track", "strategy"])
     table = groups.agg(
         pool=("pool_size", "median"),
@@ -44,8 +44,8 @@ def section(results: Results, looks: Looks) -> Section:
     ]
     if queries["dataset"].nunique() > 1:
         caption = (
-            "Median seconds a query against the size of the pool, over the datasets (which differ "
-            "in classes and batch size as well) and the rounds."
+            "Median seconds a query against the median size of the pool, a point a dataset (they "
+            "differ in classes and batch size as well)."
         )
         parts.append(Picture("query-time", caption, figures.query_time(queries, looks)))
     else:

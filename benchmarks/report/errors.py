@@ -20,16 +20,15 @@ MOST_PANELS = 11
 
 def section(results: Results, looks: Looks) -> Section:
     """Table 3, divergence and maps."""
-    queries = results.rounds[results.rounds["round"] > 0]
-    if queries.empty:
-        parts: list[Part] = [Text("No batch was picked yet.")]
+    if not (results.compared["round"] > 0).any():
+        parts: list[Part] = [Text("No finished cell has picked a batch yet.")]
     else:
         parts = [_table_3(results), *_divergence(results, looks), *_maps(results, looks)]
     return Section("errors", "RQ2. Representative errors", parts)
 
 
 def _table_3(results: Results) -> Table:
-    frame = curves.table3(results.rounds).reset_index()
+    frame = curves.table3(results.compared).reset_index()
     return Table(
         "table3",
         "Error rate of the batch ε(Q) and of the pool ε(D_u) by the model that picked it, their "
@@ -50,7 +49,7 @@ def _table_3(results: Results) -> Table:
 
 
 def _divergence(results: Results, looks: Looks) -> Iterator[Part]:
-    measured = results.rounds.dropna(subset=["divergence"])
+    measured = results.compared.dropna(subset=["divergence"])
     if measured.empty:
         yield Text(
             "The divergence between batches and boundary errors was not measured; `run "
@@ -72,7 +71,7 @@ def _maps(results: Results, looks: Looks) -> Iterator[Part]:
     if not maps:
         yield Text("There is no map of the pool: `run` keeps one unless it is told --no-maps.")
     for dataset, track, seed in maps:
-        data = load_map_data(results.workspace, results.rounds, (dataset, track, seed))
+        data = load_map_data(results.workspace, results.compared, (dataset, track, seed))
         shown = looks.sorted(data.picks)[:MOST_PANELS]
         left_out = len(data.picks) - len(shown)
         caption = (

@@ -14,8 +14,6 @@ from matplotlib.figure import Figure
 from benchmarks.report.statistics import half_width
 from benchmarks.report.style import INK, RC, Looks, new_figure
 
-#: More bands than this hide the curves.
-MOST_BANDS = 8
 #: Inches of a line of a legend.
 LEGEND_LINE = 0.19
 
@@ -26,8 +24,7 @@ def curves(frame: pd.DataFrame, full: float | None, looks: Looks) -> Figure:
         names = looks.sorted(frame["strategy"])
         figure = new_figure(height=max(4.0, LEGEND_LINE * (len(names) + 2)))
         axis = figure.subplots()
-        has_bands = len(names) <= MOST_BANDS
-        means = [_curve(axis, frame, name, looks, has_bands) for name in names]
+        means = [_curve(axis, frame, name, looks) for name in names]
         lowest, highest = min(m.min() for m in means), max(m.max() for m in means)
         if full is not None:
             axis.axhline(full, color=INK, linestyle=(0, (1, 3)), linewidth=1, label="all labels")
@@ -39,16 +36,15 @@ def curves(frame: pd.DataFrame, full: float | None, looks: Looks) -> Figure:
     return figure
 
 
-def _curve(axis: Axes, frame: pd.DataFrame, name: str, looks: Looks, has_band: bool) -> pd.Series:
+def _curve(axis: Axes, frame: pd.DataFrame, name: str, looks: Looks) -> pd.Series:
     look = looks[name]
     groups = 100 * frame[frame["strategy"] == name].set_index("n_labelled")["accuracy"]
     groups = groups.groupby(level=0)
     mean = groups.mean()
     style = {"color": look.colour, "linestyle": look.line, "marker": look.marker}
     axis.plot(mean.index, mean, label=name, markersize=4, linewidth=1.4, **style)
-    if has_band:
-        low, high = mean - (band := groups.apply(half_width)), mean + band
-        axis.fill_between(mean.index, low, high, color=look.colour, alpha=0.12, linewidth=0)
+    low, high = mean - (band := groups.apply(half_width)), mean + band
+    axis.fill_between(mean.index, low, high, color=look.colour, alpha=0.12, linewidth=0)
     return mean
 
 
@@ -63,21 +59,23 @@ def rank_diagram(mean_ranks: pd.Series, cliques: Sequence[Sequence[str]], looks:
     ranks = mean_ranks.sort_values(kind="stable")
     bars = [clique for clique in cliques if len(clique) > 1]
     half = -(-len(ranks) // 2)
-    height = 0.9 + 0.22 * half + 0.12 * len(bars)
+    height = 1.1 + 0.22 * half + 0.12 * len(bars)
     with rc_context(RC):
         figure = new_figure(7.0, height)
         axis = figure.subplots()
         low, high = np.floor(ranks.min()), np.ceil(ranks.max())
         high = max(high, low + 1)
         span = high - low
-        axis.set(xlim=(low - 0.55 * span, high + 0.55 * span), ylim=(-half - 1, 1 + len(bars)))
+        axis.set(xlim=(low - 0.55 * span, high + 0.55 * span), ylim=(-half - 1, 1.7 + len(bars)))
         axis.axis("off")
         axis.hlines(0, low, high, color=INK, linewidth=1)
-        for tick in np.arange(low, high + 1):
+        step = -(-span // 10)
+        for tick in np.arange(low, high + 1, step):
             axis.vlines(tick, 0, 0.25, color=INK, linewidth=1)
+            axis.text(tick, 0.35, f"{tick:.0f}", ha="center", va="bottom", fontsize=8)
         for level, clique in enumerate(bars, start=1):
             ends = ranks[list(clique)]
-            axis.hlines(level * 0.8, ends.min(), ends.max(), color=INK, linewidth=3)
+            axis.hlines(0.7 + level * 0.8, ends.min(), ends.max(), color=INK, linewidth=3)
         for place, (name, rank) in enumerate(ranks.items()):
             is_left = place < half
             depth = -1 - (place if is_left else len(ranks) - 1 - place)
@@ -173,15 +171,15 @@ def sensitivity(
 
 
 def query_time(frame: pd.DataFrame, looks: Looks) -> Figure:
-    """Query seconds against the size of the pool, a line a strategy."""
-    seconds = frame.groupby(["strategy", "pool_size"])["query_seconds"].median()
+    """Query seconds against the size of the pool: a line a strategy, a point a dataset."""
+    medians = frame.groupby(["strategy", "dataset"])[["pool_size", "query_seconds"]].median()
     with rc_context(RC):
         figure = new_figure(height=max(4.0, LEGEND_LINE * (frame["strategy"].nunique() + 1)))
         axis = figure.subplots()
         for name in looks.sorted(frame["strategy"]):
-            look, line = looks[name], seconds.loc[name]
+            look, line = looks[name], medians.loc[name].sort_values("pool_size")
             style: dict[str, Any] = {"color": look.colour, "linestyle": look.line}
-            axis.plot(line.index, line, marker=look.marker, markersize=4, label=name, **style)
+            axis.plot(*line.to_numpy().T, marker=look.marker, markersize=4, label=name, **style)
         axis.set(xlabel="unlabelled texts", ylabel="seconds a query", xscale="log", yscale="log")
         _legend(figure, axis)
     return figure

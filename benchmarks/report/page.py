@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from benchmarks.report import performance
 from benchmarks.report.interactive import plotly_script
 from benchmarks.report.parts import Markup, Part, Section, Text
 from benchmarks.report.results import Results
@@ -26,9 +27,10 @@ nav a { margin-right: 1rem; white-space: nowrap }
 .note { background: var(--soft); padding: .5rem 1rem; border-left: 4px solid #D55E00 }
 figure { margin: 1.5rem 0 } figure:has(> svg) { overflow-x: auto }
 figure > svg { width: 100%; min-width: 34rem; max-width: 52rem; height: auto }
-figcaption, caption { font-size: .9rem; text-align: left; padding: .4rem 0; position: sticky;
-  left: 0; max-width: calc(100vw - 2rem) }
-.wide { overflow-x: auto; margin: 1.5rem 0 }
+figcaption { font-size: .9rem; padding: .4rem 0; position: sticky; left: 0;
+  max-width: calc(100vw - 2rem) }
+.wide { overflow-x: auto }
+.source { font-size: .75rem; margin: .3rem 0; opacity: .8 }
 table { border-collapse: collapse; font-size: .9rem }
 th, td { padding: .2rem .8rem .2rem 0; text-align: left; border-bottom: 1px solid var(--line);
   vertical-align: top }
@@ -36,7 +38,7 @@ td.number { white-space: nowrap; font-variant-numeric: tabular-nums }
 @media print {
   :root { color-scheme: light; --ink: #000; --paper: #fff; --line: #bbb; --soft: #fff }
   nav { display: none } figure, tr { break-inside: avoid } .wide { overflow: visible }
-  table { font-size: .7rem }
+  figure.table { break-inside: auto } figcaption { break-after: avoid } table { font-size: .7rem }
 }
 """
 
@@ -75,7 +77,8 @@ def _summary(results: Results) -> str:
         f"{len(strategies)} strategies on {', '.join(datasets) or 'no dataset'}, up to {seeds} "
         f"seed{'s' * (seeds != 1)}. Model: {results.encoder}. {'; '.join(results.versions)}."
     )
-    return f"<p>{html.escape(text)}</p>"
+    items = "".join(f"<li>{html.escape(line)}</li>" for line in performance.in_short(results))
+    return f"<p>{html.escape(text)}</p>\n<ul>{items}</ul>"
 
 
 def _missing(results: Results) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -67,6 +67,11 @@ class Section:
     name: str
     title: str
     parts: Sequence[Part] = field(default_factory=tuple)
+
+    def with_source(self, source: str) -> Section:
+        """The same with tables that say where their numbers are from."""
+        parts = [replace(p, source=source) if isinstance(p, Table) else p for p in self.parts]
+        return replace(self, parts=parts)
 
     def to_html(self) -> str:
         body = "\n".join(part.to_html() for part in self.parts)

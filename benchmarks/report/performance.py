@@ -10,11 +10,15 @@ import pandas as pd
 
 from benchmarks.report import curves, figures, ranks, statistics
 from benchmarks.report.parts import Part, Picture, Section, Text, slug
-from benchmarks.report.results import SETTING, Results, title
+from benchmarks.report.results import SETTING, Results, count_seeds, title
+from benchmarks.report.statistics import STRATEGY
 from benchmarks.report.style import Looks
-from benchmarks.report.tables import BEST, TIED, Table, fixed, p_value
+from benchmarks.report.tables import BEST, BEST_TIED, TIED, Table, fixed, p_value
 
 REFERENCES = ("random", "margin")
+#: In every figure of curves; the others are spread over as many figures as they need.
+IN_EVERY_FIGURE = ("real", *REFERENCES)
+MOST_OTHERS = 6
 #: Fewer seeds than this get a warning.
 FEW_SEEDS = 5
 SHARES = (0.9, 0.95, 0.98)
@@ -24,9 +28,9 @@ INTERVALS = "± is half of a 95 % t-interval over the seeds."
 def section(results: Results, looks: Looks) -> Section:
     """Curves, Table 2 and everything that compares scores."""
     parts = [*_curves(results, looks)]
-    if results.whole.empty:
+    if results.compared.empty:
         parts.append(Text("No cell is finished yet, so there is nothing to compare."))
-    elif results.whole["round"].max() == 0:
+    elif results.compared["round"].max() == 0:
         parts.append(
             Text("No cell has a round after the warm-up, so there is nothing to compare.")
         )
@@ -35,23 +39,57 @@ def section(results: Results, looks: Looks) -> Section:
     return Section("performance", "RQ1. Classification performance", parts)
 
 
+def in_short(results: Results) -> list[str]:
+    """What the tests support, a sentence a setting."""
+    scores = statistics.scores(results.compared)
+    return [
+        f"{title(setting)}: {_leader(block.droplevel(SETTING))}"
+        for setting, block in scores.groupby(level=SETTING)
+    ]
+
+
+def _leader(scores: pd.DataFrame) -> str:
+    """Who has the best mean in a setting, and from whom that is told apart."""
+    values = scores.dropna(axis="columns", how="all")
+    best, tied = statistics.not_worse_than_best(values)
+    others = sorted(tied - {best})
+    start = f"{best} has the best mean accuracy, {values.loc[best].mean():.2f} %"
+    if len(values) == 1:
+        return f"{start}; nothing else was run."
+    if values.shape[1] == 1:
+        return f"{start}; with one seed nothing can be told apart."
+    if not others:
+        return f"{start}, and is told apart from all others."
+    return f"{start}, but is not told apart from {_listed(others)}."
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def _curves(results: Results, looks: Looks) -> Iterator[Part]:
     for setting, rows in results.settings():
         full = results.full_of(*setting[:2])
         line = "" if full is None else f" With all labels: {full:.2f} % (dotted)."
-        caption = (
-            f"Learning curves on {title(setting)}: mean test accuracy over {_seeds(rows)}, with "
-            "bands of 95 % t-intervals (cut off where they leave the axes; left out if there are "
-            f"more than {figures.MOST_BANDS} curves).{line}"
-        )
-        yield Picture(slug("curves", *setting), caption, figures.curves(rows, full, looks))
+        groups = _groups(looks.sorted(rows["strategy"]))
+        for number, names in enumerate(groups, start=1):
+            shown = rows[rows["strategy"].isin(names)]
+            place = f" ({number} of {len(groups)})" if len(groups) > 1 else ""
+            caption = (
+                f"Learning curves on {title(setting)}{place}: mean test accuracy over "
+                f"{count_seeds(shown)}, with bands of 95 % t-intervals (cut off where they leave "
+                f"the axes).{line}"
+            )
+            name = slug("curves", *setting, *([number] if number > 1 else []))
+            yield Picture(name, caption, figures.curves(shown, full, looks))
 
 
-def _seeds(rows: pd.DataFrame) -> str:
-    counts = rows.groupby("strategy")["seed"].nunique()
-    low, high = counts.min(), counts.max()
-    text = f"{high} seeds" if low == high else f"{low} to {high} seeds"
-    return "one seed" if high == 1 else text
+def _groups(names: list[str]) -> list[list[str]]:
+    """Strategies that share a figure, few enough to be told apart by eye."""
+    always = [name for name in names if name in IN_EVERY_FIGURE]
+    others = [name for name in names if name not in IN_EVERY_FIGURE]
+    starts = range(0, max(len(others), 1), MOST_OTHERS)
+    return [always + others[start : start + MOST_OTHERS] for start in starts]
 
 
 def _tables(results: Results) -> Iterator[Part]:
@@ -66,7 +104,7 @@ def _tables(results: Results) -> Iterator[Part]:
         yield table_2(results, metric, name)
     yield area_table(results)
     for reference in REFERENCES:
-        if reference in set(results.whole["strategy"]):
+        if reference in set(results.compared["strategy"]):
             yield from _comparison(results, reference)
         else:
             yield Text(f"There is no comparison with {reference}: it was not run.")
@@ -74,17 +112,18 @@ def _tables(results: Results) -> Iterator[Part]:
 
 def table_2(results: Results, metric: str, name: str) -> Table:
     """Table 2 of the paper: mean over the rounds, a row a strategy, a column a setting."""
-    scores = statistics.scores(results.whole, metric)
+    scores = statistics.scores(results.compared, metric)
     caption = (
         f"Mean test {name} over the rounds after the warm-up, in %; the number of seeds in "
-        f"brackets. {INTERVALS} Bold: the best mean. *: not significantly worse than the best "
-        "(paired t-tests over the seeds, Holm-corrected within the column, 5 %)."
+        f"brackets. {INTERVALS} Bold: the best mean. *: not told apart from it (paired t-tests "
+        "over the seeds, Holm-corrected within the column, 5 %); a bold number with a * is no "
+        "winner."
     )
     return _by_setting(f"table2-{slug(name)}", caption, scores)
 
 
 def area_table(results: Results) -> Table:
-    areas = curves.areas(results.whole, "accuracy")
+    areas = curves.areas(results.compared, "accuracy")
     caption = (
         "Area under the learning curve of test accuracy (trapezoids over the labels, warm-up "
         f"included, divided by their range), in %. {INTERVALS} Bold and * as in the table of "
@@ -102,7 +141,10 @@ def _by_setting(name: str, caption: str, scores: pd.DataFrame) -> Table:
         can_test = values.notna().sum(axis=1).max() > 1 and len(values) > 1
         columns[title(setting)] = values.apply(_mean_and_interval, axis=1)
         marks[title(setting)] = pd.Series(
-            {n: BEST if n == best else TIED for n in tied} if can_test else {}, dtype=object
+            {best: BEST if tied == {best} else BEST_TIED} | dict.fromkeys(tied - {best}, TIED)
+            if can_test
+            else {},
+            dtype=object,
         )
     frame = pd.DataFrame(columns)
     order = scores.mean(axis=1).groupby(level="strategy").mean().sort_values(ascending=False)
@@ -127,7 +169,7 @@ def _mean_and_interval(values: pd.Series) -> str:
 
 
 def _comparison(results: Results, reference: str) -> Iterator[Part]:
-    table = statistics.compare(statistics.scores(results.whole), reference).reset_index()
+    table = statistics.compare(statistics.scores(results.compared), reference).reset_index()
     if table.empty:
         yield Text(f"There is nothing to compare with {reference}.")
         return
@@ -166,30 +208,38 @@ def verdicts(table: pd.DataFrame, reference: str) -> str:
 
 
 def _over_settings(results: Results, looks: Looks) -> Iterator[Part]:
-    scores = statistics.scores(results.whole)
-    yield from _ranks(ranks.rank_table(scores), looks)
-    if results.whole["strategy"].nunique() > 1:
+    scores = statistics.scores(results.compared)
+    yield from _ranks(scores, looks)
+    if results.compared["strategy"].nunique() > 1:
         yield _penalties(results)
         yield _profile(scores, looks)
     yield from _labels_needed(results)
-    if "random" in set(results.whole["strategy"]):
-        below = curves.below_random(results.whole).reset_index()
+    if "random" in set(results.compared["strategy"]):
+        below = curves.below_random(results.compared).reset_index()
+        below.columns = [*STRATEGY, "rounds", "below random", "share"]
         yield Table(
             "below-random",
             "Share of (seed, round) in which a strategy's model is less accurate than random's "
             "at the same seed and round.",
             below,
-            {c: lambda v: f"{100 * v:.0f} %" for c in below if below[c].dtype.kind == "f"},
+            {"share": lambda v: f"{100 * v:.0f} %"},
         )
 
 
-def _ranks(found: ranks.Ranks, looks: Looks) -> Iterator[Part]:
+def _ranks(scores: pd.DataFrame, looks: Looks) -> Iterator[Part]:
+    """Mean ranks; a strategy that was run in few blocks would leave few to rank in."""
+    n_blocks = scores.notna().sum(axis=1).groupby(level="strategy").sum()
+    is_rare = n_blocks < n_blocks.max() / 2
+    found = ranks.rank_table(scores, sorted(n_blocks.index[~is_rare]))
+    if is_rare.any():
+        rare = ", ".join(sorted(n_blocks.index[is_rare]))
+        yield Text(f"Not ranked, since run with less than half of the seeds or settings: {rare}.")
     if found.reason:
         yield Text(f"Mean ranks are not tested: {found.reason}")
     if len(found.mean_ranks) < 2:
         return
     test = "" if math.isnan(found.p) else (
-        f" Friedman test: chi² = {found.chi2:.1f}, p = {p_value(found.p)}."
+        f" Friedman test: chi² = {found.chi2:.1f}, p {_relation(found.p)}."
     )  # fmt: skip
     caption = (
         f"Mean ranks by mean accuracy over {found.n_blocks} blocks (a setting and a seed; 1 is "
@@ -201,8 +251,13 @@ def _ranks(found: ranks.Ranks, looks: Looks) -> Iterator[Part]:
     yield Picture("ranks", caption, figure)
 
 
+def _relation(p: float) -> str:
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"
+
+
 def _penalties(results: Results) -> Table:
-    matrix = ranks.penalty_matrix(results.whole)
+    matrix = ranks.penalty_matrix(results.compared)
     frame = matrix.rename_axis("beats").reset_index()
     return Table(
         "penalties",
@@ -235,8 +290,8 @@ def _labels_needed(results: Results) -> Iterator[Part]:
             "`full`, too."
         )
         return
-    most = int(results.whole["n_labelled"].max())
-    table = curves.labels_needed(results.whole, results.full / 100, SHARES).reset_index()
+    most = int(results.compared["n_labelled"].max())
+    table = curves.labels_needed(results.compared, results.full / 100, SHARES).reset_index()
     table["labels"] = [
         f"> {most}" if math.isinf(labels) else f"{labels:.0f}" for labels in table["labels"]
     ]

@@ -13,6 +13,7 @@ import pandas as pd
 from benchmarks.harness import results
 from benchmarks.harness.cells import FULL, Cell, State
 from benchmarks.harness.workspace import Workspace
+from benchmarks.strategies.options import without
 
 SETTING = ["dataset", "track", "batch_size"]
 
@@ -32,6 +33,16 @@ class Results:
         sizes = {entry["name"]: entry["train"] for entry in self.statistics}
         train = rows["dataset"].map(sizes)
         return rows.assign(pool_size=train - rows["n_labelled"] + rows["batch_size"])
+
+    @cached_property
+    def compared(self) -> pd.DataFrame:
+        """Rounds of the cells that are done, without those that only vary K.
+
+        A strategy that was run by its own rule for K stands for all of its K.
+        """
+        names = set(self.whole["strategy"])
+        varied = {n for n in names if (own := without(n, "n_clusters")) != n and own in names}
+        return self.whole[~self.whole["strategy"].isin(varied)]
 
     @cached_property
     def whole(self) -> pd.DataFrame:
@@ -66,9 +77,14 @@ class Results:
     def versions(self) -> list[str]:
         return list(dict.fromkeys(self.frame["versions"]))
 
+    @property
+    def source(self) -> str:
+        """Where numbers are from: seeds, model and versions."""
+        return f"{count_seeds(self.whole)}; {self.encoder}; {'; '.join(self.versions)}."
+
     def settings(self) -> list[tuple[tuple[str, str, int], pd.DataFrame]]:
-        """(setting, rounds of its cells that are done), in order."""
-        return list(self.whole.groupby(SETTING))
+        """(setting, rounds of the cells that are compared), in order."""
+        return list(self.compared.groupby(SETTING))
 
     def unfinished(self) -> list[tuple[Cell, State]]:
         return [(cell, state) for cell, state in self.states.items() if state.name != "done"]
@@ -97,6 +113,16 @@ def load(directory: Path) -> Results:
     frame = results.write(workspace)
     cells = results.cells_on_disk(workspace)
     return Results(workspace, frame, {cell: workspace.cell(cell).state() for cell in cells})
+
+
+def count_seeds(rows: pd.DataFrame) -> str:
+    """How many seeds the strategies have, in words."""
+    if rows.empty:
+        return "no seed"
+    counts = rows.groupby([*SETTING, "strategy"])["seed"].nunique()
+    low, high = counts.min(), counts.max()
+    text = f"{high} seeds" if low == high else f"{low} to {high} seeds"
+    return "one seed" if high == 1 else text
 
 
 def title(setting: tuple[str, str, int]) -> str:

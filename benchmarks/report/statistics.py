@@ -166,8 +166,8 @@ def not_worse_than_best(scores: pd.DataFrame) -> tuple[str, set[str]]:
     best : str
         Only if no strategy has two seeds may it be one with a single seed.
     others : set of str
-        It and all that are not worse by a two-sided paired t-test at 5 %, with Holm's
-        correction within the setting. What can't be tested is not worse.
+        It and all that were tested and are not worse, by a two-sided paired t-test at 5 %
+        with Holm's correction within the setting.
     """
     block = scores.droplevel(SETTING) if scores.index.nlevels > 1 else scores
     seeds = block.notna().sum(axis=1)
@@ -176,9 +176,9 @@ def not_worse_than_best(scores: pd.DataFrame) -> tuple[str, set[str]]:
     tests = {name: paired_test(block.loc[name] - block.loc[best]) for name in block.index}
     del tests[best]
     p_values = holm([test.p for test in tests.values()])
-    worse = {
+    others = {
         name
         for (name, test), p in zip(tests.items(), p_values, strict=True)
-        if p < ALPHA and test.difference < 0
+        if p >= ALPHA or (p < ALPHA and test.difference >= 0)
     }
-    return best, set(block.index) - worse
+    return best, {best} | others

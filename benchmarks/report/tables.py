@@ -10,7 +10,8 @@ from pathlib import Path
 import pandas as pd
 
 Format = Callable[[object], str]
-BEST, TIED = "best", "tied"
+#: Marks of a cell: the best mean, told apart from all others or not, and what it ties with.
+BEST, BEST_TIED, TIED = "best", "best, tied", "tied"
 _LATEX = {
     **{char: f"\\{char}" for char in "&%$#_{}"},
     **{"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"},
@@ -22,8 +23,8 @@ _LATEX = {
 class Table:
     """Numbers with a name, a caption, and a format for every column that needs one.
 
-    `marks` has "best" or "tied" where a cell is the best of its kind, or not significantly
-    worse than that.
+    `marks` has an entry where a cell is the best of its kind, or not significantly worse
+    than that. `source` says where the numbers are from: seeds, model and versions.
     """
 
     name: str
@@ -31,24 +32,30 @@ class Table:
     frame: pd.DataFrame
     formats: dict[str, Format] = field(default_factory=dict)
     marks: pd.DataFrame | None = None
+    source: str = ""
 
     def to_html(self) -> str:
         """An element with a caption; wide ones scroll."""
-        head = "".join(f"<th>{html.escape(str(column))}</th>" for column in self.frame)
+        head = "".join(f"<th>{html.escape(heading)}</th>" for heading in self._headings())
         rows = "".join(f"<tr>{self._html_row(row)}</tr>\n" for row in range(len(self.frame)))
         return (
-            f'<div class="wide" id="{self.name}"><table><caption>{html.escape(self.caption)}'
-            f"</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>"
+            f'<figure class="table" id="{self.name}"><figcaption>{html.escape(self.caption)}'
+            f'</figcaption>\n<div class="wide"><table>\n<thead><tr>{head}</tr></thead>\n'
+            f'<tbody>{rows}</tbody></table></div>\n<p class="source">{html.escape(self.source)}'
+            "</p></figure>"
         )
+
+    def _headings(self) -> list[str]:
+        return [str(column).replace("batch_size", "batch size") for column in self.frame]
 
     def _html_row(self, row: int) -> str:
         cells = []
         for column in self.frame:
             text = html.escape(self._text(row, column))
             mark = self._mark(row, column)
-            if mark == BEST:
+            if mark in (BEST, BEST_TIED):
                 text = f"<b>{text}</b>"
-            if mark:
+            if mark in (TIED, BEST_TIED):
                 text += "<sup>*</sup>"
             kind = ' class="number"' if self._is_number(column) else ""
             cells.append(f"<td{kind}>{text}</td>")
@@ -57,14 +64,14 @@ class Table:
     def to_latex(self) -> str:
         """A table environment for booktabs."""
         columns = "".join("r" if self._is_number(column) else "l" for column in self.frame)
-        lines = [" & ".join(_latex(str(column)) for column in self.frame)]
+        lines = [" & ".join(_latex(heading) for heading in self._headings())]
         for row in range(len(self.frame)):
             lines.append(" & ".join(self._latex_cell(row, column) for column in self.frame))
         head, *body = (f"{line} \\\\" for line in lines)
         return "\n".join(
             [
                 r"\begin{table}",
-                rf"\caption{{{_latex(self.caption)}}}",
+                rf"\caption{{{_latex(f'{self.caption} {self.source}'.strip())}}}",
                 rf"\label{{tab:{self.name}}}",
                 rf"\begin{{tabular}}{{{columns}}}",
                 *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
@@ -76,9 +83,9 @@ class Table:
 
     def _latex_cell(self, row: int, column: str) -> str:
         text, mark = _latex(self._text(row, column)), self._mark(row, column)
-        if mark == BEST:
+        if mark in (BEST, BEST_TIED):
             text = rf"\textbf{{{text}}}"
-        return text + "$^*$" if mark else text
+        return text + "$^*$" if mark in (TIED, BEST_TIED) else text
 
     def write(self, folder: Path) -> None:
         """Both files; the CSV has the numbers as they are, and the marks beside them."""

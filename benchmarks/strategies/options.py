@@ -38,6 +38,13 @@ def join(base: str, options: dict[str, Any]) -> str:
     return base + "@" + ",".join(f"{key}={_text(options[key])}" for key in sorted(options))
 
 
+def without(name: str, option: str) -> str:
+    """A strategy's name without one of its options; the others stay."""
+    base, options = split(name)
+    options.pop(option, None)
+    return join(base, options)
+
+
 def _value(text: str) -> Any:
     try:
         return json.loads(text)

@@ -1,6 +1,8 @@
 """The report says what it can of any directory, and what is missing."""
 
+import json
 import re
+import shutil
 
 import pandas as pd
 import pytest
@@ -73,3 +75,86 @@ def test_a_run_that_only_failed(run, tmp_path):
 def test_an_empty_directory(tmp_path, capsys):
     assert main(["report", str(tmp_path)]) == 2
     assert "holds no results of a run" in capsys.readouterr().err
+
+
+def test_a_winner_needs_a_test(run, tmp_path):
+    """A made-up table: one clear winner, then a tie, then a strategy with one seed."""
+    assert run(tmp_path, strategy=("random", "margin", "entropy"), seeds="6") == 0
+    rewrite(tmp_path, "margin", lambda seed: 0.9 + seed / 1000)
+    rewrite(tmp_path, "random", lambda seed: 0.8 - seed / 1000)
+    rewrite(tmp_path, "entropy", lambda seed: 0.7)
+    page = report(tmp_path)
+    assert "margin has the best mean accuracy, 90.25 %, and is told apart from all others" in page
+    assert marked(page, "margin") == "<b>90.25 ± 0.20 (6)</b>"
+
+    rewrite(tmp_path, "random", lambda seed: 0.9 + (5 - seed) / 1000 - 0.0001)
+    page = report(tmp_path)
+    assert "margin has the best mean accuracy, 90.25 %, but is not told apart from random" in page
+    assert marked(page, "margin") == "<b>90.25 ± 0.20 (6)</b><sup>*</sup>"
+    assert marked(page, "random") == "90.24 ± 0.20 (6)<sup>*</sup>"
+    assert "<" not in marked(page, "entropy")
+
+    for seed in range(1, 6):
+        shutil.rmtree(tmp_path / f"cells/topics/frozen/entropy/batch-12/seed-{seed}")
+    page = report(tmp_path)
+    assert marked(page, "entropy") == "70.00 (1)"
+    assert "Not ranked, since run with less than half of the seeds or settings: entropy." in page
+
+
+def rewrite(out, strategy, accuracy):
+    """Give every round of a strategy's cells the accuracy that belongs to its seed."""
+    for file in (out / f"cells/topics/frozen/{strategy}").glob("*/seed-*/round-*.json"):
+        seed = int(file.parent.name.removeprefix("seed-"))
+        record = json.loads(file.read_text()) | {"accuracy": accuracy(seed)}
+        file.write_text(json.dumps(record))
+
+
+def marked(page, strategy):
+    """What the table of accuracy has for a strategy."""
+    table = page.split('id="table2-accuracy"')[1].split("</table>")[0]
+    return re.search(rf"<td>{strategy}</td><td[^>]*>(.*?)</td>", table)[1]
+
+
+def test_k_belongs_to_its_own_figure(run, tmp_path):
+    command = ("--n-clusters", "2", "3", "auto")
+    assert run(tmp_path, *command, strategy=("real", "random"), seeds="2") == 0
+    page = report(tmp_path)
+    table = page.split('id="table2-accuracy"')[1].split("</table>")[0]
+    assert re.findall(r"<td>(real.*?)</td>", table) == ["real"]
+    assert '<figure id="clusters-topics-frozen-12">' in page
+
+
+def test_k_is_compared_where_no_rule_of_its_own_was_run(run, tmp_path):
+    assert run(tmp_path, "--n-clusters", "2", "3", strategy=("real",), seeds="2") == 0
+    table = report(tmp_path).split('id="table2-accuracy"')[1].split("</table>")[0]
+    names = re.findall(r"<td>(real.*?)</td>", table)
+    assert sorted(names) == ["real@n_clusters=2", "real@n_clusters=3"]
+
+
+def test_many_strategies_are_spread_over_figures(run, tmp_path):
+    others = ("entropy", "badge", "cal", "bald", "plm-km", "actune", "least-confidence")
+    assert run(tmp_path, strategy=("real", "random", "margin", *others)) == 0
+    page = report(tmp_path)
+    figures = re.findall(r'<figure id="curves-[^"]+">.*?</figure>', page, flags=re.DOTALL)
+    assert len(figures) == 2
+    for figure in figures:
+        assert {"real", "random", "margin"} <= set(re.findall(r">([a-z-]+)</text>", figure))
+    assert sum(">cal</text>" in figure for figure in figures) == 1
+
+
+def test_every_table_says_where_its_numbers_are_from(run, tmp_path):
+    assert run(tmp_path, strategy=("random", "margin"), seeds="2") == 0
+    page = report(tmp_path)
+    sources = re.findall(r'<p class="source">(.*?)</p>', page)
+    assert len(sources) == page.count('<figure class="table"') > 5
+    assert all(re.match(r"2 seeds; \S+; real_plugin \d.*torch \d", text) for text in sources)
+    latex = (tmp_path / "tables/table3.tex").read_text()
+    assert "2 seeds;" in latex
+    assert (tmp_path / "tables/source.txt").read_text().strip() == sources[0]
+
+
+def test_one_round(run, tmp_path):
+    assert run(tmp_path, "--rounds", "1", strategy=("random", "real"), seeds="2") == 0
+    page = report(tmp_path)
+    assert "2 seeds" in page
+    assert '<figure id="curves-topics-frozen-12">' in page
