@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock
 from numpy.typing import NDArray
 
 from benchmarks import strategies
@@ -22,7 +23,7 @@ from benchmarks.data import Dataset
 from benchmarks.harness import maps
 from benchmarks.harness.cells import FULL, Cell, CellFolder
 from benchmarks.harness.divergence import boundary_divergence, tsne_map
-from benchmarks.harness.files import StorageError
+from benchmarks.harness.files import StorageError, read_json, storing, write_folder, write_json
 from benchmarks.harness.metrics import batch_metrics, test_metrics
 from benchmarks.harness.seeds import role_seed, warm_up_rows
 from benchmarks.harness.threads import limit_threads
@@ -82,11 +83,11 @@ class CellRun:
         self.workspace = workspace
         self.folder = folder
         self.cell = cell = folder.cell
-        self.config = workspace.config()
+        self.config, locations = workspace.config(), workspace.locations()
         self.dataset = load_dataset(workspace.root, cell.dataset)
         entry = self.config["datasets"][cell.dataset]
         self.settings = TrackSettings(
-            encoder=self.config["encoder"]["name"],
+            encoder=locations["encoder"],
             encoder_sha256=self.config["encoder"]["sha256"],
             max_length=entry["protocol"]["max_length"],
             cache=cache,
@@ -96,8 +97,7 @@ class CellRun:
         if cell.strategy == FULL:
             self.settings = replace(self.settings, first_epochs=FULL_EPOCHS)
         else:
-            location = self.config["strategies"].get(cell.strategy, {}).get("location")
-            self.strategy = strategies.find(location or cell.strategy)
+            self.strategy = strategies.find(locations.get(cell.strategy, cell.strategy))
         self.warm_up = entry["protocol"]["warm_up"]
         self.model = make_model(
             cell.track, self.dataset, self.settings, role_seed(cell.seed, "model")
@@ -125,14 +125,38 @@ class CellRun:
         return warm_up_rows(n_rows, self.warm_up, self.cell.seed)
 
     def _round(self, number: int, labelled: NDArray[np.intp]) -> dict[str, Any]:
+        if number == 0 and self.cell.track == "finetune" and self.cell.strategy != FULL:
+            return self._shared_warm_up(labelled)
         record: dict[str, Any] = {"picks": []}
         if number:
             record = self._query(number, labelled)
             labelled = np.concatenate([labelled, record["picks"]]).astype(np.intp)
+        return record | self._train(labelled)
+
+    def _shared_warm_up(self, labelled: NDArray[np.intp]) -> dict[str, Any]:
+        """Round 0, which is the same for all strategies at a seed: the first of them trains."""
+        folder = self.workspace.warm_up(self.cell)
+        with storing(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if not folder.exists():
+                record = {"picks": [], **self._train(labelled)}
+                write_folder(folder, lambda part: self._save_warm_up(part, record))
+                return record
+        self.model.load(folder / "weights")
+        shared: dict[str, Any] = read_json(folder / "round.json")
+        return shared
+
+    def _save_warm_up(self, folder: Path, record: dict[str, Any]) -> None:
+        self.model.save(folder / "weights")
+        write_json(folder / "round.json", record)
+
+    def _train(self, labelled: NDArray[np.intp]) -> dict[str, Any]:
+        """Train on the labelled rows, and test."""
         start = time.perf_counter()
         self.model.fit(labelled)
         seconds = time.perf_counter() - start
-        return record | {
+        return {
             "n_labelled": len(labelled),
             **test_metrics(self.dataset.test.labels, self.model.predict_test()),
             "training_seconds": seconds,

@@ -69,13 +69,20 @@ class CellFolder:
 
     def rounds(self) -> list[dict[str, Any]]:
         """Records of the finished rounds, in order."""
-        files = (self.folder / f"round-{number:03}.json" for number in range(self.cell.rounds + 1))
+        files = (self._round_file(number) for number in range(self.cell.rounds + 1))
         records = []
         for file in files:
             if not file.exists():
                 break
             records.append(read_json(file))
         return records
+
+    def _round_file(self, number: int) -> Path:
+        return self.folder / f"round-{number:03}.json"
+
+    def keep(self, record: dict[str, Any]) -> None:
+        """Write the record of a finished round."""
+        write_json(self._round_file(record["round"]), record)
 
     def weights(self, number: int) -> Path:
         return self.folder / f"weights-{number:03}"
@@ -86,7 +93,7 @@ class CellFolder:
         is_last = number == self.cell.rounds
         if not is_last:
             write_folder(self.weights(number), save)
-        write_json(self.folder / f"round-{number:03}.json", record)
+        self.keep(record)
         shutil.rmtree(self.weights(number - 1), ignore_errors=True)
         if is_last:
             for rest in self.folder.glob(".*.part"):

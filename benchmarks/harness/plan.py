@@ -48,14 +48,15 @@ class Options:
 class Plan:
     """A run: what its directory must say, and its cells in the order to do them in."""
 
-    config: dict[str, Any]
+    config: dict[str, Any]  #: what results depend on
+    locations: dict[str, str]  #: where the encoder and the strategies of files are
     datasets: list[Dataset]
     cells: list[Cell] = field(default_factory=list)
 
 
 def make_plan(options: Options) -> Plan:
     """Load the datasets, look up the strategies, and check that all of it fits together."""
-    names, found = find_strategies(options.strategy, options.n_clusters)
+    names, found, files = find_strategies(options.strategy, options.n_clusters)
     datasets = [
         load(
             name,
@@ -67,8 +68,9 @@ def make_plan(options: Options) -> Plan:
         )
         for name in options.dataset
     ]
+    encoder = _encoder_location(options.encoder)
     config = {
-        "encoder": {"name": _encoder_name(options.encoder), "sha256": _sha256(options.encoder)},
+        "encoder": {"name": _name_of(encoder), "sha256": _sha256(options.encoder)},
         "precision": options.precision,
         "validation": options.validation,
         "divergence": options.divergence,
@@ -83,15 +85,17 @@ def make_plan(options: Options) -> Plan:
         for seed, dataset, track, strategy in grid
         for size, rounds in _schedule(strategy, config["datasets"][dataset.name], options)
     ]
-    return Plan(config, datasets, list(dict.fromkeys(cells)))
+    locations = {"encoder": encoder, **files}
+    return Plan(config, locations, datasets, list(dict.fromkeys(cells)))
 
 
 def find_strategies(
     given: Sequence[str], n_clusters: Sequence[int | str]
-) -> tuple[list[str], dict[str, dict[str, str]]]:
-    """Canonical names, and for those of files where they are and what they were."""
+) -> tuple[list[str], dict[str, dict[str, str]], dict[str, str]]:
+    """Canonical names, and for those of files what they were and where they are."""
     names: list[str] = []
-    files: dict[str, dict[str, str]] = {}
+    found: dict[str, dict[str, str]] = {}
+    files: dict[str, str] = {}
     for name in given:
         if name == FULL:
             names.append(name)
@@ -101,9 +105,10 @@ def find_strategies(
             canonical = strategy.name
             if strategy.fingerprint:
                 canonical, location = _short_and_whole(canonical)
-                files[canonical] = {"location": location, "sha256": strategy.fingerprint}
+                found[canonical] = {"sha256": strategy.fingerprint}
+                files[canonical] = location
             names.append(canonical)
-    return names, files
+    return names, found, files
 
 
 def _variations(name: str, n_clusters: Sequence[int | str]) -> list[str]:
@@ -121,9 +126,14 @@ def _short_and_whole(name: str) -> tuple[str, str]:
     return tuple(join(f"{at}:{function}", options) for at in (file.name, file.resolve()))
 
 
-def _encoder_name(encoder: str) -> str:
+def _encoder_location(encoder: str) -> str:
     folder = Path(encoder).expanduser()
     return folder.resolve().as_posix() if folder.is_dir() else encoder
+
+
+def _name_of(encoder: str) -> str:
+    """A name on the hub as it is, a folder without what lies above it."""
+    return Path(encoder).name if Path(encoder).is_absolute() else encoder
 
 
 def _sha256(encoder: str) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from filelock import FileLock
 
 from benchmarks.errors import UsageError
-from benchmarks.harness.cells import Cell
-from benchmarks.harness.files import read_json, write_file
+from benchmarks.harness.cells import Cell, CellFolder
+from benchmarks.harness.files import read_json, write_file, write_folder
 from benchmarks.harness.seeds import role_seed
 from benchmarks.harness.workspace import Workspace
 
@@ -46,6 +48,14 @@ COLUMNS = {
     "encoder": "name of the encoder; `config.json` has the hash of its weights",
     "versions": "of the libraries that this round ran with",
 }
+#: The columns that tell a cell.
+CELL = ["dataset", "track", "strategy", "batch_size", "seed"]
+#: Columns of words and of lists.
+NOT_NUMBERS = ["dataset", "track", "strategy", "picks", "budgets", "encoder", "versions"]
+#: What follows from the cell and the configuration.
+DERIVED = (*CELL, "split_seed", "warm_up_seed", "model_seed", "strategy_seed", "encoder")
+#: What the record of a round has.
+RECORDED = [column for column in COLUMNS if column not in DERIVED]
 #: Columns that differ when the same run is repeated; all others are the same to the bit.
 MEASURED = ("query_seconds", "inference_seconds", "training_seconds", "peak_memory_mb")
 
@@ -60,8 +70,10 @@ def collect(workspace: Workspace) -> pd.DataFrame:
         )
     rows = [row for cell in cells_on_disk(workspace) for row in _rows(workspace, cell, config)]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
-    order = ["dataset", "track", "strategy", "batch_size", "seed", "round"]
-    return frame.sort_values(order, ignore_index=True)
+    for column in frame.columns.difference(NOT_NUMBERS):  # also where nothing was measured
+        frame[column] = pd.to_numeric(frame[column])
+    frame["budgets"] = frame["budgets"].astype(object).where(frame["budgets"].notna(), None)
+    return frame.sort_values([*CELL, "round"], ignore_index=True)
 
 
 def write(workspace: Workspace) -> pd.DataFrame:
@@ -71,9 +83,44 @@ def write(workspace: Workspace) -> pd.DataFrame:
     return frame
 
 
+def unpack(workspace: Workspace) -> None:
+    """Put the finished cells of the table back where a directory has no cells.
+
+    So it can be copied, or kept in a repository, without them: what is finished counts as
+    such.
+    """
+    if not workspace.results_file.exists() or workspace.cells.exists():
+        return
+    with FileLock(workspace.root / ".unpack.lock"):
+        if not workspace.cells.exists():
+            write_folder(workspace.cells, lambda folder: _write_cells(workspace, folder))
+
+
+def _write_cells(workspace: Workspace, folder: Path) -> None:
+    budgets = {name: entry["budget"] for name, entry in workspace.config()["datasets"].items()}
+    frame = pd.read_parquet(workspace.results_file)
+    for (dataset, track, strategy, size, seed), rows in frame.groupby(CELL):
+        n_rounds = budgets[dataset] // size if size else 0
+        cell = Cell(dataset, track, strategy, size, n_rounds, seed)
+        if len(rows) == n_rounds + 1:
+            cell_folder = CellFolder(folder / cell.path, cell)
+            cell_folder.describe()
+            for record in rows[RECORDED].to_dict("records"):
+                cell_folder.keep({key: _plain(value) for key, value in record.items()})
+
+
+def _plain(value: Any) -> Any:
+    """A value of the table as JSON has it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, str) or not pd.isna(value):
+        return value
+    return None
+
+
 def cells_on_disk(workspace: Workspace) -> list[Cell]:
     """All cells that were ever begun in a directory."""
-    files = (workspace.root / "cells").glob("*/*/*/*/*/cell.json")
+    files = workspace.cells.glob("*/*/*/*/*/cell.json")
     return [Cell(**read_json(file)) for file in sorted(files)]
 
 
@@ -90,6 +137,6 @@ def _rows(workspace: Workspace, cell: Cell, config: dict[str, Any]) -> Iterator[
             "warm_up_seed": role_seed(cell.seed, "warm-up"),
             "model_seed": role_seed(cell.seed, "model"),
             "strategy_seed": role_seed(cell.seed, "strategy", number) if number else None,
-            "encoder": Path(config["encoder"]["name"]).name,
+            "encoder": config["encoder"]["name"],
             **record,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,11 +37,12 @@ def run(
     plan = make_plan(options)
     workspace = Workspace(out.resolve())
     check_same(workspace.config(), plan.config, workspace.root)
+    results.unpack(workspace)
     states = {cell: workspace.cell(cell).state() for cell in plan.cells}
     if dry_run:
         print_states(states)
         return 0
-    workspace.configure(plan.config)
+    workspace.configure(plan.config, plan.locations)
     for dataset in plan.datasets:
         workspace.add_dataset(dataset, statistics(dataset))
     todo = [cell for cell, state in states.items() if state.name != "done"]
@@ -59,6 +61,7 @@ def run(
         progress.close()
     results.write(workspace)
     states = {cell: workspace.cell(cell).state() for cell in plan.cells}
+    remove_warm_ups(workspace, states)
     print_summary(states, out, is_interrupted)
     if is_interrupted:
         return INTERRUPTED
@@ -82,15 +85,22 @@ def _work(
         run_on_cluster(client, job, cells, on_round)
 
 
+def remove_warm_ups(workspace: Workspace, states: dict[Cell, State]) -> None:
+    """Remove the first models of the seeds that no cell is left to start from."""
+    needed = {workspace.warm_up(cell) for cell, state in states.items() if state.name != "done"}
+    for folder in {workspace.warm_up(cell) for cell in states} - needed:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def encode_texts(plan: Plan, job: Job) -> None:
     """Fill the cache for the track `frozen` with all threads, before the cells divide them."""
     if not any(cell.track == "frozen" for cell in plan.cells):
         return
-    encoder = plan.config["encoder"]
+    encoder, sha256 = plan.locations["encoder"], plan.config["encoder"]["sha256"]
     for dataset in plan.datasets:
         max_length = plan.config["datasets"][dataset.name]["protocol"]["max_length"]
         for part in (dataset.train, dataset.test):
-            encode(part.texts, encoder["name"], encoder["sha256"], max_length, job.cache)
+            encode(part.texts, encoder, sha256, max_length, job.cache)
 
 
 def print_states(states: dict[Cell, State]) -> None:

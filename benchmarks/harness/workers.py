@@ -98,7 +98,7 @@ def local_cluster(n_workers: int) -> Iterator[Any]:
         threads_per_worker=1,
         processes=True,
         memory_limit=0,
-        dashboard_address=None,
+        dashboard_address=":0",  # any free port: two runs may share a machine
         silence_logs="ERROR",
     )
     with cluster, Client(cluster) as client:

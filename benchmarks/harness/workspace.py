@@ -15,12 +15,9 @@ from benchmarks.harness.files import read_json, storing, write_file, write_json
 
 FORMAT = 1
 RESULTS_FILE = "results.parquet"
-#: What may differ from run to run: where things are, how the budget is cut into rounds, the
-#: seed of the data, which have a hash, and which seed has its pool mapped.
-NOT_COMPARED = (
-    *("encoder.name", ".source", ".location"),
-    *(".batch_size", ".rounds", ".split_seed", "map_seed"),
-)
+#: What may differ from run to run: names of what has a hash, how the budget is cut into
+#: rounds, and which seed has its pool mapped.
+NOT_COMPARED = ("encoder.name", ".source", ".batch_size", ".rounds", ".split_seed", "map_seed")
 
 
 class Workspace:
@@ -49,7 +46,19 @@ class Workspace:
             )
         return config
 
-    def configure(self, config: dict[str, Any]) -> None:
+    @property
+    def cells(self) -> Path:
+        return self.root / "cells"
+
+    @property
+    def locations_file(self) -> Path:
+        return self.root / "locations.json"
+
+    def locations(self) -> dict[str, str]:
+        """Where the encoder and the strategies of files are on the machine of the last run."""
+        return dict(read_json(self.locations_file)) if self.locations_file.exists() else {}
+
+    def configure(self, config: dict[str, Any], locations: dict[str, str]) -> None:
         """Add `config` to that of the directory, or refuse where they differ."""
         config = {"format": FORMAT, **config}
         with storing(self.root):
@@ -58,18 +67,25 @@ class Workspace:
             existing = self.config()
             check_same(existing, config, self.root)
             write_json(self.config_file, merged(existing, config))
+            write_json(self.locations_file, self.locations() | locations)
 
     def add_dataset(self, dataset: Dataset, statistics: dict[str, Any]) -> None:
         """Keep a dataset and its statistics beside the cells that run on it."""
-        folder = self.root / "datasets"
-        if not (folder / f"{dataset.name}.json").exists():
-            write_file(folder / f"{dataset.name}.parquet", dataset.save)
-            write_json(folder / f"{dataset.name}.json", statistics)
+        if not self.has_texts(dataset.name):
+            write_file(self._texts_file(dataset.name), dataset.save)
+            write_json(self.root / "datasets" / f"{dataset.name}.json", statistics)
+
+    def _texts_file(self, name: str) -> Path:
+        return self.root / "datasets" / f"{name}.parquet"
+
+    def has_texts(self, name: str) -> bool:
+        """Whether the texts of a dataset are here; a directory may have its results alone."""
+        return self._texts_file(name).exists()
 
     def dataset(self, name: str) -> Dataset:
         """Read a dataset back."""
         entry = self.config()["datasets"][name]
-        frame = pd.read_parquet(self.root / "datasets" / f"{name}.parquet")
+        frame = pd.read_parquet(self._texts_file(name))
         parts = {}
         for part in ("train", "validation", "test"):
             rows = frame[frame["part"] == part]
@@ -87,7 +103,11 @@ class Workspace:
         return [read_json(file) for file in sorted((self.root / "datasets").glob("*.json"))]
 
     def cell(self, cell: Cell) -> CellFolder:
-        return CellFolder(self.root / "cells" / cell.path, cell)
+        return CellFolder(self.cells / cell.path, cell)
+
+    def warm_up(self, cell: Cell) -> Path:
+        """The folder of the first model, which all strategies at a seed share."""
+        return self.root / "warm-ups" / cell.dataset / cell.track / f"seed-{cell.seed}"
 
 
 def check_same(existing: dict[str, Any], config: dict[str, Any], root: Path) -> None:

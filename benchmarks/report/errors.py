@@ -67,9 +67,16 @@ def _divergence(results: Results, looks: Looks) -> Iterator[Part]:
 
 
 def _maps(results: Results, looks: Looks) -> Iterator[Part]:
-    maps = maps_on_disk(results.workspace, list(results.states))
+    maps = [
+        key
+        for key in maps_on_disk(results.workspace, list(results.states))
+        if results.workspace.has_texts(key[0])
+    ]
     if not maps:
-        yield Text("There is no map of the pool: `run` keeps one unless it is told --no-maps.")
+        yield Text(
+            "There is no map of the pool: `run` keeps one, with the texts, unless it is told "
+            "--no-maps."
+        )
     for dataset, track, seed in maps:
         data = load_map_data(results.workspace, results.compared, (dataset, track, seed))
         shown = looks.sorted(data.picks)[:MOST_PANELS]

@@ -71,7 +71,7 @@ class Results:
 
     @property
     def encoder(self) -> str:
-        return Path(self.config["encoder"]["name"]).name
+        return str(self.config["encoder"]["name"])
 
     @property
     def versions(self) -> list[str]:
@@ -110,6 +110,7 @@ class Results:
 def load(directory: Path) -> Results:
     """Collect what is on disk, and write the table anew."""
     workspace = Workspace(directory.resolve())
+    results.unpack(workspace)
     frame = results.write(workspace)
     cells = results.cells_on_disk(workspace)
     return Results(workspace, frame, {cell: workspace.cell(cell).state() for cell in cells})

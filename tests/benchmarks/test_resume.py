@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from benchmarks.__main__ import main
 from benchmarks.harness import files, workers
 from benchmarks.harness.cells import Cell, CellFolder
 from benchmarks.harness.workspace import Workspace
@@ -177,3 +178,35 @@ def test_files_are_whole_or_as_before(tmp_path):
         files.write_file(file, full)
     assert files.read_json(file) == {"a": 1}
     assert [f.name for f in tmp_path.iterdir()] == ["some.json"]
+
+
+def test_the_table_is_enough_to_go_on(run, tmp_path):
+    """What a repository keeps of a run: no cells, no texts, no paths of the machine."""
+    out = tmp_path / "out"
+    assert run(out, strategy=("real", "random", "full"), seeds="2") == 0
+    before = pd.read_parquet(out / "results.parquet")
+    for rest in ("cells", "maps"):
+        shutil.rmtree(out / rest)
+    (out / "datasets/topics.parquet").unlink()
+    (out / "locations.json").unlink()
+
+    assert main(["report", str(out)]) == 0
+    pd.testing.assert_frame_equal(pd.read_parquet(out / "results.parquet"), before)
+    assert "There is no map" in (out / "report.html").read_text(encoding="utf-8")
+
+    assert run(out, strategy=("real", "random", "margin", "full"), seeds="2") == 0
+    after = pd.read_parquet(out / "results.parquet")
+    old = after[after["strategy"] != "margin"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(old, before)  # measured times included: nothing was redone
+    assert len(after) == len(before) + 2 * 4
+
+
+def test_unfinished_cells_of_a_table_are_run_anew(run, tmp_path):
+    assert run(tmp_path / "out") == 0
+    assert run(tmp_path / "whole") == 0
+    frame = pd.read_parquet(tmp_path / "out/results.parquet")
+    is_last = (frame["strategy"] == "real") & (frame["round"] == 3)
+    frame[~is_last].to_parquet(tmp_path / "out/results.parquet")
+    shutil.rmtree(tmp_path / "out/cells")
+    assert run(tmp_path / "out") == 0
+    pd.testing.assert_frame_equal(comparable(tmp_path / "out"), comparable(tmp_path / "whole"))

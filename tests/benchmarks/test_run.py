@@ -140,6 +140,36 @@ def test_roles_have_different_seeds():
     assert len(seeds) == 9 * len(ROLES) * 9
 
 
+def test_strategies_share_the_first_training_and_nothing_else(run, tmp_path):
+    for names in (("real", "random", "bald"), ("random",), ("bald",)):
+        out = tmp_path / "-".join(names)
+        assert run(out, track="finetune", strategy=names, seeds="2") == 0
+        assert not list(out.rglob("weights"))  # nobody needs it any more
+    together = table(tmp_path / "real-random-bald")
+    first = together.query("round == 0").groupby("seed")["training_seconds"]
+    assert (first.nunique() == 1).all()
+    for name in ("random", "bald"):
+        rows = comparable(tmp_path / "real-random-bald").query("strategy == @name")
+        alone = comparable(tmp_path / name)
+        pd.testing.assert_frame_equal(rows.reset_index(drop=True), alone)
+
+
+def test_the_first_training_is_kept_while_cells_are_missing(run, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def f(learner, X_pool, n_instances=1):\n    raise RuntimeError\n")
+    assert run(tmp_path / "out", track="finetune", strategy=("random", f"{file}:f")) == 1
+    assert len(list((tmp_path / "out").rglob("weights"))) == 1
+
+
+def test_the_configuration_names_no_place_of_the_machine(run, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("def f(learner, X_pool, n_instances=1):\n    return range(n_instances)\n")
+    assert run(tmp_path / "out", strategy=(f"{file}:f",)) == 0
+    assert str(tmp_path.parent) not in (tmp_path / "out/config.json").read_text()
+    frame = table(tmp_path / "out")
+    assert not any(frame[c].astype(str).str.contains(str(tmp_path.parent)).any() for c in frame)
+
+
 def test_finetune_learns_and_goes_on_from_its_weights(run, tmp_path):
     assert run(tmp_path, "--no-validation", track="finetune", strategy=("entropy", "cal")) == 0
     frame = table(tmp_path)

@@ -22,7 +22,7 @@ def deadly(learner, X_pool, n_instances=1):
 @pytest.fixture
 def cluster():
     """A cluster of two processes on this machine, as someone may have started it."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(processes=True, silence_logs="CRITICAL", **options) as cluster:
         yield cluster
 
@@ -83,7 +83,7 @@ def test_workers_that_see_no_directory_are_named(cluster, tmp_path):
 
 
 def test_a_cluster_without_workers(tmp_path):
-    options = {"n_workers": 0, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 0, "processes": True, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(silence_logs="CRITICAL", **options) as empty,
         pytest.raises(UsageError, match="has no workers"),
