@@ -19,6 +19,8 @@ REFERENCES = ("random", "margin")
 #: In every figure of curves; the others are spread over as many figures as they need.
 IN_EVERY_FIGURE = ("real", *REFERENCES)
 MOST_OTHERS = 6
+#: Share of the blocks of the most run strategy that one must have to be ranked.
+ENOUGH_BLOCKS = 0.9
 #: Fewer seeds than this get a warning.
 FEW_SEEDS = 5
 SHARES = (0.9, 0.95, 0.98)
@@ -229,11 +231,11 @@ def _over_settings(results: Results, looks: Looks) -> Iterator[Part]:
 def _ranks(scores: pd.DataFrame, looks: Looks) -> Iterator[Part]:
     """Mean ranks; a strategy that was run in few blocks would leave few to rank in."""
     n_blocks = scores.notna().sum(axis=1).groupby(level="strategy").sum()
-    is_rare = n_blocks < n_blocks.max() / 2
+    is_rare = n_blocks < ENOUGH_BLOCKS * n_blocks.max()
     found = ranks.rank_table(scores, sorted(n_blocks.index[~is_rare]))
     if is_rare.any():
         rare = ", ".join(sorted(n_blocks.index[is_rare]))
-        yield Text(f"Not ranked, since run with less than half of the seeds or settings: {rare}.")
+        yield Text(f"Not ranked, since many settings or seeds lack them: {rare}.")
     if found.reason:
         yield Text(f"Mean ranks are not tested: {found.reason}")
     if len(found.mean_ranks) < 2:
