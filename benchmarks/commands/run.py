@@ -98,7 +98,8 @@ def _add_grid(group: Any) -> None:
     group.add_argument(
         "--divergence",
         action="store_true",
-        help="also measure how far batches are from the boundary errors on t-SNE maps (slow)",
+        help="also measure how far batches are from the boundary errors on t-SNE maps (slow; "
+        "for the rounds of this command only)",
     )
     group.add_argument(
         "--no-maps",
@@ -172,7 +173,6 @@ def run(arguments: argparse.Namespace) -> int:
         max_length=arguments.max_length,
         precision=arguments.precision,
         validation=arguments.validation,
-        divergence=arguments.divergence,
         maps=arguments.maps,
         **data_options(arguments),
     )
@@ -183,5 +183,6 @@ def run(arguments: argparse.Namespace) -> int:
         jobs=arguments.jobs,
         threads=arguments.threads,
         scheduler=arguments.scheduler,
+        divergence=arguments.divergence,
         dry_run=arguments.dry_run,
     )

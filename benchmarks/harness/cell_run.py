@@ -48,6 +48,7 @@ class Job:
     root: Path  #: the directory of the run
     cache: Path  #: where encodings are kept
     threads: int  #: that a cell may use
+    divergence: bool = False  #: whether to measure it, which changes nothing else
 
 
 def run_cell(job: Job, cell: Cell, on_round: OnRound) -> str:
@@ -67,7 +68,7 @@ def run_cell(job: Job, cell: Cell, on_round: OnRound) -> str:
         folder.error.unlink(missing_ok=True)
         try:
             with limit_threads(1 if cell.track == "frozen" else job.threads):
-                CellRun(workspace, folder, job.cache).finish(on_round)
+                CellRun(workspace, folder, job).finish(on_round)
         except StorageError:
             raise
         except Exception as error:  # whatever a strategy or a model does wrong
@@ -79,8 +80,9 @@ def run_cell(job: Job, cell: Cell, on_round: OnRound) -> str:
 class CellRun:
     """A cell on its way from the last round on disk to its end."""
 
-    def __init__(self, workspace: Workspace, folder: CellFolder, cache: Path) -> None:
+    def __init__(self, workspace: Workspace, folder: CellFolder, job: Job) -> None:
         self.workspace = workspace
+        self.measures_divergence = job.divergence
         self.folder = folder
         self.cell = cell = folder.cell
         self.config, locations = workspace.config(), workspace.locations()
@@ -90,7 +92,7 @@ class CellRun:
             encoder=locations["encoder"],
             encoder_sha256=self.config["encoder"]["sha256"],
             max_length=entry["protocol"]["max_length"],
-            cache=cache,
+            cache=job.cache,
             precision=self.config["precision"],
             validation=self.config["validation"],
         )
@@ -213,7 +215,7 @@ class CellRun:
     def _divergence(
         self, learner: RoundLearner, truth: NDArray[np.int64], picks: NDArray[np.int64]
     ) -> float | None:
-        if not self.config["divergence"]:
+        if not self.measures_divergence:
             return None
         positions = tsne_map(learner.X_pool, self.settings.cache)
         predicted = learner.probabilities.argmax(axis=1)

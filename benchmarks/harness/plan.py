@@ -40,7 +40,6 @@ class Options:
     split_seed: int = 0
     precision: str = "auto"
     validation: bool = True
-    divergence: bool = False
     maps: bool = True
 
 
@@ -73,7 +72,6 @@ def make_plan(options: Options) -> Plan:
         "encoder": {"name": _name_of(encoder), "sha256": _sha256(options.encoder)},
         "precision": options.precision,
         "validation": options.validation,
-        "divergence": options.divergence,
         "map_seed": min(options.seeds) if options.maps else None,
         "strategies": found,
         "datasets": {dataset.name: _dataset_entry(dataset, options) for dataset in datasets},

@@ -28,6 +28,7 @@ def run(
     jobs: int | None = None,
     threads: int | None = None,
     scheduler: str | None = None,
+    divergence: bool = False,
     dry_run: bool = False,
 ) -> int:
     """Run a grid of cells.
@@ -48,7 +49,7 @@ def run(
     todo = [cell for cell, state in states.items() if state.name != "done"]
     n_jobs = min(jobs or _default_jobs(plan.cells), max(1, len(todo)))
     n_threads = threads or (1 if scheduler else max(1, cores() // n_jobs))
-    job = Job(workspace.root, cache.resolve(), n_threads)
+    job = Job(workspace.root, cache.resolve(), n_threads, divergence)
     progress = Progress(states)
     is_interrupted = False
     try:

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.harness import divergence
 from benchmarks.harness.divergence import GRID, boundary_divergence, tsne_map
+from tests.benchmarks.runs import comparable
 
 
 def literal(positions, truth, predicted, picks):
@@ -96,3 +97,15 @@ def test_a_run_measures_it_if_asked(run, tmp_path):
     assert len(queries) >= 4
     assert queries.between(0, 1).all()
     assert frame[frame["round"] == 0]["divergence"].isna().all()
+
+
+def test_some_seeds_may_have_it(run, tmp_path):
+    """It is slow, so it may be measured for a part of a run; nothing else depends on it."""
+    assert run(tmp_path / "some", "--divergence", seeds="0-0") == 0
+    assert run(tmp_path / "some", seeds="0-1") == 0
+    assert run(tmp_path / "none", seeds="0-1") == 0
+    some, none = (comparable(tmp_path / name) for name in ("some", "none"))
+    measured = some[some["divergence"].notna()]
+    assert set(measured["seed"]) == {0}
+    assert len(measured) > 0
+    pd.testing.assert_frame_equal(some.drop(columns="divergence"), none.drop(columns="divergence"))

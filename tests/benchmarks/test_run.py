@@ -241,7 +241,6 @@ def test_a_changed_strategy_file_is_refused(run, tmp_path, capsys):
         (["--max-length", "12"], "datasets.topics.protocol.max_length: 16 there, 12 now"),
         (["--warm-up", "11"], "datasets.topics.protocol.warm_up: 10 there, 11 now"),
         (["--rounds", "4"], "datasets.topics.budget: 36 there, 48 now"),
-        (["--divergence"], "divergence: False there, True now"),
         (["--train-limit", "100"], "datasets.topics.sha256"),
         (["--encoder", "minilm"], "encoder.sha256"),
     ],
