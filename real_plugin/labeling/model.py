@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,22 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
-from scipy.stats import binomtest
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
 from real_plugin._errors import UsageError
 from real_plugin._files import default_cache
-from real_plugin.labeling.console import percent
 from real_plugin.labeling.vectors import Vectors, VectorStore
 
 FILE = "model.npz"
 FORMAT = 1
 #: Strong regularisation, since there are more columns than labels.
 C, MAX_ITER = 0.01, 1000
-FOLDS = 5
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +109,7 @@ def train(
     Z: Vectors, labels: Sequence[str], scaler: StandardScaler, encoder: str, max_length: int
 ) -> FrozenModel:
     """Fit the head on standardised vectors; there must be two classes or more."""
-    head = _head().fit(Z, np.array(labels, dtype=object))
+    head = new_head().fit(Z, np.array(labels, dtype=object))
     weights, bias = head.coef_, head.intercept_
     if len(weights) == 1:  # of two classes, scikit-learn keeps the second one's only
         weights, bias = np.vstack([-weights, weights]) / 2, np.append(-bias, bias) / 2
@@ -130,40 +124,6 @@ def train(
     )
 
 
-def _head() -> LogisticRegression:
+def new_head() -> LogisticRegression:
+    """The untrained head."""
     return LogisticRegression(C=C, max_iter=MAX_ITER)
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """A share of right predictions, and an interval for it."""
-
-    right: int
-    total: int
-
-    @property
-    def value(self) -> float:
-        return self.right / self.total
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's interval at 95 %."""
-        found = binomtest(self.right, self.total).proportion_ci(CONFIDENCE, method="wilson")
-        return float(found.low), float(found.high)
-
-    def __str__(self) -> str:
-        low, high = self.interval
-        return f"{percent(self.value)} (95 % interval {100 * low:.0f} to {percent(high)})"
-
-
-def cross_validate(Z: Vectors, labels: Sequence[str]) -> Accuracy | None:
-    """Accuracy of the head on labels that it was not trained on; None if they are too few."""
-    y = np.array(labels, dtype=object)
-    _, counts = np.unique(y, return_counts=True)
-    if len(counts) < 2 or np.sort(counts)[-2] < FOLDS:
-        return None
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class")
-        predicted = cross_val_predict(_head(), Z, y, cv=folds)
-    return Accuracy(int((predicted == y).sum()), len(y))

@@ -29,7 +29,7 @@ LABELLED, PSEUDO_ERROR, PICK = 1, 2, 3
 KINDS = {
     0: "• not labelled",
     LABELLED: "○ labelled",
-    PSEUDO_ERROR: "× pseudo errors",
+    PSEUDO_ERROR: "\u00d7 pseudo errors",
     PICK: "● picks",
 }
 MOST_CHARACTERS = 200

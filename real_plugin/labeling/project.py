@@ -212,11 +212,11 @@ class Project:
 
 def _curve_row(point: Point) -> Record:
     row: Record = {"round": point.round, "labels": point.labels}
-    for name, found in (("accuracy", point.accuracy), ("batch_accuracy", point.batch)):
-        low, high = found.interval if found else (None, None)
-        values = (found.value if found else None, low, high)
-        for ending, value in zip(("", "_low", "_high"), values, strict=True):
-            row[name + ending] = "" if value is None else round(value, 4)
+    for what, found in (("labels", point.on_labels), ("pool", point.on_pool)):
+        for ending in ("value", "low", "high"):
+            value = "" if found is None else round(getattr(found, ending), 4)
+            row[f"accuracy_on_{what}_{ending}".removesuffix("_value")] = value
+    row["batch_right"], row["batch_labelled"] = point.batch or ("", "")
     agreement = point.agreement
     row["kappa"] = "" if agreement is None else round(agreement.kappa, 4)
     row["changed_predictions"] = "" if agreement is None else agreement.changed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from real_plugin._errors import UsageError
+from real_plugin.labeling.accuracy import Estimate
 from real_plugin.labeling.labels import class_counts
 from real_plugin.labeling.strategies import IntArray
 from real_plugin.labeling.suggestion import Suggestion
@@ -72,6 +73,11 @@ class Round:
         found: NDArray[np.bool_] = (self.cluster >= 0) & (self.predicted != majority[self.cluster])
         return found & self.has_model
 
+    def accuracy_on(self, what: str) -> Estimate | None:
+        """The estimated accuracy on "labels" or on the "pool"."""
+        stored = self.about[f"accuracy_on_{what}"]
+        return None if stored is None else Estimate(*stored)
+
     def predictions(self) -> dict[str, str]:
         """The class of every row that has no label, by id."""
         rows = np.flatnonzero(~self.labelled)
@@ -87,7 +93,6 @@ def as_round(suggestion: Suggestion, encoder: str, max_length: int) -> Round:
         cluster[suggestion.candidates] = selection.assignment
         names = ("size", "pseudo_errors", "budget", "pseudo_label", "density")
         clusters = {name: getattr(selection.clusters, name).tolist() for name in names}
-    accuracy = scores.accuracy
     about = {
         "format": FORMAT,
         "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -100,7 +105,8 @@ def as_round(suggestion: Suggestion, encoder: str, max_length: int) -> Round:
         "labels": len(suggestion.labels),
         "label_counts": dict(class_counts(suggestion.labels.values())),
         "classes": scores.classes,
-        "accuracy": None if accuracy is None else [accuracy.right, accuracy.total],
+        "accuracy_on_labels": _numbers(scores.on_labels),
+        "accuracy_on_pool": _numbers(scores.on_pool),
         "reasons": suggestion.picks.reasons,
         "clusters": clusters,
     }
@@ -113,6 +119,10 @@ def as_round(suggestion: Suggestion, encoder: str, max_length: int) -> Round:
         picks=suggestion.rows,
         about=about,
     )
+
+
+def _numbers(found: Estimate | None) -> list[float] | None:
+    return None if found is None else list(astuple(found))
 
 
 def save_round(folder: Path, kept: Round, batch: Sequence[dict[str, Any]]) -> None:

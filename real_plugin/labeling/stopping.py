@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import confusion_matrix
 
+from real_plugin.labeling.accuracy import Estimate
 from real_plugin.labeling.labels import Label
-from real_plugin.labeling.model import Accuracy
 from real_plugin.labeling.rounds import Round
 
 THRESHOLD = 0.99
@@ -51,8 +51,9 @@ class Point:
 
     round: str
     labels: int
-    accuracy: Accuracy | None  #: by cross-validation on these labels
-    batch: Accuracy | None  #: predictions of the batch against the labels that came back
+    on_labels: Estimate | None  #: accuracy by cross-validation
+    on_pool: Estimate | None  #: accuracy on texts without a label, estimated from that
+    batch: tuple[int, int] | None  #: of the labels that came back, how many were predicted
     agreement: Agreement | None  #: with the round before
 
 
@@ -78,14 +79,14 @@ def curve(rounds: Sequence[Round], labels: Mapping[str, Label]) -> list[Point]:
     points = []
     before: Mapping[str, str] | None = None
     for number, kept in enumerate(rounds, start=1):
-        stored = kept.about["accuracy"]
         after = kept.predictions() if kept.has_model else None
         points.append(
             Point(
                 round=str(number),
                 labels=kept.about["labels"],
-                accuracy=None if stored is None else Accuracy(*stored),
-                batch=batch_accuracy(kept, labels),
+                on_labels=kept.accuracy_on("labels"),
+                on_pool=kept.accuracy_on("pool"),
+                batch=right_in_batch(kept, labels),
                 agreement=agreement(before, after) if before and after else None,
             )
         )
@@ -93,8 +94,8 @@ def curve(rounds: Sequence[Round], labels: Mapping[str, Label]) -> list[Point]:
     return points
 
 
-def batch_accuracy(kept: Round, labels: Mapping[str, Label]) -> Accuracy | None:
-    """How often the model was right on its batch, as far as labels came back."""
+def right_in_batch(kept: Round, labels: Mapping[str, Label]) -> tuple[int, int] | None:
+    """How many labels of its batch a model predicted, and how many came back."""
     if not kept.has_model:
         return None
     right = [
@@ -102,7 +103,7 @@ def batch_accuracy(kept: Round, labels: Mapping[str, Label]) -> Accuracy | None:
         for row in kept.picks.tolist()
         if (key := str(kept.ids[row])) in labels
     ]
-    return Accuracy(sum(right), len(right)) if right else None
+    return (sum(right), len(right)) if right else None
 
 
 def has_settled(points: Sequence[Point]) -> bool | None:

@@ -12,15 +12,10 @@ from numpy.typing import NDArray
 
 from real_plugin._errors import UsageError
 from real_plugin._records import Record
+from real_plugin.labeling.accuracy import Estimate, cross_validate
 from real_plugin.labeling.console import say
 from real_plugin.labeling.labels import Label
-from real_plugin.labeling.model import (
-    Accuracy,
-    FrozenModel,
-    cross_validate,
-    standardise,
-    train,
-)
+from real_plugin.labeling.model import FrozenModel, new_head, standardise, train
 from real_plugin.labeling.pool import Pool
 from real_plugin.labeling.strategies import Candidates, IntArray, Picks, pick
 from real_plugin.labeling.vectors import Vectors, VectorStore
@@ -34,7 +29,8 @@ class Scores:
     classes: list[str]
     P: NDArray[Any] | None = None
     model: Any = None
-    accuracy: Accuracy | None = None  #: of the frozen encoder's head, by cross-validation
+    on_labels: Estimate | None = None  #: accuracy of the linear head, by cross-validation
+    on_pool: Estimate | None = None  #: accuracy on rows without a label, as far as labels tell
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +140,18 @@ def frozen_scores(pool: Pool, labels: Mapping[str, Label], store: VectorStore) -
         return Scores(Z[: len(pool)], classes)
     model: FrozenModel = train(Z[where], y, scaler, store.encoder, store.max_length)
     P = model.score(Z[: len(pool)])
-    return Scores(Z[: len(pool)], classes, P, model, cross_validate(Z[where], y))
+    validation = cross_validate(new_head(), Z[where], y)
+    if validation is None:
+        return Scores(Z[: len(pool)], classes, P, model)
+    unlabelled = [i for i, key in enumerate(pool.ids) if key not in labels]
+    return Scores(
+        Z[: len(pool)],
+        classes,
+        P,
+        model,
+        on_labels=validation.accuracy(),
+        on_pool=validation.accuracy_on(P[unlabelled].max(axis=1)) if unlabelled else None,
+    )
 
 
 def finetuned_scores(pool: Pool, labels: Mapping[str, Label], store: VectorStore) -> Scores:
@@ -162,7 +169,9 @@ def finetuned_scores(pool: Pool, labels: Mapping[str, Label], store: VectorStore
     )
     model.fit(texts, y)
     P, E = model.predict_proba(pool.texts, return_embeddings=True)
-    return Scores(E, model.classes_.tolist(), P, model, cross_validate(Z, y))
+    validation = cross_validate(new_head(), Z, y)
+    on_labels = None if validation is None else validation.accuracy()
+    return Scores(E, model.classes_.tolist(), P, model, on_labels)
 
 
 def known_classes(labels: Mapping[str, Label], given: Sequence[str]) -> list[str]:

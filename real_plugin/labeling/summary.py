@@ -6,9 +6,9 @@ from collections import Counter
 
 import numpy as np
 
+from real_plugin.labeling.accuracy import FOLDS
 from real_plugin.labeling.console import count, say, shortened, spread
 from real_plugin.labeling.labels import class_counts
-from real_plugin.labeling.model import FOLDS
 from real_plugin.labeling.suggestion import Suggestion
 from real_plugin.result import Selection
 
@@ -33,15 +33,17 @@ def print_labels(suggestion: Suggestion) -> None:
     if len(counts) < 2:
         say("  one class only: nothing can be told apart yet, so the start is cold")
         return
-    accuracy = suggestion.scores.accuracy
-    if accuracy is None:
+    on_labels, on_pool = suggestion.scores.on_labels, suggestion.scores.on_pool
+    if on_labels is None:
         say("  too few labels to estimate the accuracy: two classes need five each")
         return
     say(
         f"accuracy on the labels so far, by {FOLDS}-fold cross-validation of the linear head: "
-        f"{accuracy}"
+        f"{on_labels}"
     )
-    say("  picked labels are harder than the pool, on which the accuracy is usually higher")
+    say("  picked texts are harder than the pool")
+    if on_pool is not None:
+        say(f"  on texts without a label, by how confident the model is of them: {on_pool}")
 
 
 def print_picks(suggestion: Suggestion) -> None:

@@ -19,8 +19,8 @@ Should I go on labelling? Shows the learning curve of a project and two signs:
   stability   do the predictions for unlabelled texts still change from round to round? Cohen's
               kappa between consecutive models; a mean of at least 0.99 over three comparisons
               says stop (Bloodgood and Vijay-Shanker, 2009).
-  error       the error on the labels so far by cross-validation, with a 95 % interval. Picked
-              texts are harder than the pool, so it is usually more than the pool's error.
+  error       how many texts without a label the model would get wrong, with a 95 % interval:
+              by cross-validation on the labels, corrected for the model's confidence.
 
 Exit code 0: the predictions have settled. 5: go on, or it can't be told yet.
 """
@@ -103,37 +103,44 @@ def _now(project: Project, last: Any) -> tuple[list[Point], int]:
         if key not in labels
     }
     before = last.predictions() if last.has_model else {}
-    point = Point("now", len(labels), scores.accuracy, None, agreement(before, after))
+    point = Point(
+        "now", len(labels), scores.on_labels, scores.on_pool, None, agreement(before, after)
+    )
     return [point], n_unlabelled
 
 
 def _print_curve(points: list[Point]) -> None:
-    from real_plugin.labeling.console import say
+    from real_plugin.labeling.console import percent, say
 
-    header = f"{'round':>6}{'labels':>8}  {'cross-validated accuracy':36}{'batch right':>12}"
-    say(f"{header}  agreement with the round before")
+    say("                 accuracy on   batch")
+    say(" round  labels  labels   pool   right     agreement with the round before")
     for point in points:
-        batch = "" if point.batch is None else f"{point.batch.right} of {point.batch.total}"
-        accuracy = "" if point.accuracy is None else str(point.accuracy)
+        shares = [
+            "" if found is None else percent(found.value)
+            for found in (point.on_labels, point.on_pool)
+        ]
+        batch = "" if point.batch is None else "{} of {}".format(*point.batch)
         agreement = "" if point.agreement is None else str(point.agreement)
-        line = f"{point.round:>6}{point.labels:8,}  {accuracy:36}{batch:>12}  {agreement}"
-        say(line.rstrip())
+        line = f"{point.round:>6}{point.labels:8,}{shares[0]:>8}{shares[1]:>7}{batch:>12}"
+        say(f"{line}  {agreement}".rstrip())
 
 
 def _print_error(point: Point, n_unlabelled: int) -> None:
     from real_plugin.labeling.console import percent, say
 
-    if point.accuracy is None:
+    if point.on_pool is None:
         say("error: too few labels to estimate it (two classes need five labels each)")
         return
-    low, high = (1 - bound for bound in reversed(point.accuracy.interval))
-    error = 1 - point.accuracy.value
+    low, high = 1 - point.on_pool.high, 1 - point.on_pool.low
+    error = 1 - point.on_pool.value
+    rows = [f"{bound * n_unlabelled:,.0f}" for bound in (error, low, high)]
     say(
-        f"error: about {percent(error)} (95 % interval {100 * low:.0f} to {percent(high)}), that is "
-        f"{error * n_unlabelled:,.0f} ({low * n_unlabelled:,.0f} to {high * n_unlabelled:,.0f}) "
-        f"of the {n_unlabelled:,} texts without a label"
+        f"error: about {percent(error)} (95 % interval {100 * low:.0f} to {percent(high)}) on the "
+        f"{n_unlabelled:,} texts without a label: {rows[0]} of them ({rows[1]} to {rows[2]})"
     )
     say(
-        "  Rather too high: it is measured on picked texts, which are harder than the pool. For "
-        "an unbiased number label a random sample and keep it apart."
+        "  Estimated from how accurate predictions of like confidence are on the labels. Picked "
+        "texts are harder than\n  others of like confidence, so it is rather too high; after a "
+        "cold start alone, whose texts are typical, rather too\n  low. For an unbiased number "
+        "label a random sample and keep it apart."
     )
