@@ -76,7 +76,8 @@ class CrossValidation:
         is_right = self.is_right[labels]
         if is_right.all() or not is_right.any():
             return float(is_right[0])
-        line = LogisticRegression(C=LOOSE).fit(_log_odds(self.confidence[labels]), is_right)
+        line = LogisticRegression(C=LOOSE, solver="newton-cholesky")
+        line.fit(_log_odds(self.confidence[labels]), is_right)
         return float(line.predict_proba(_log_odds(rows))[:, 1].mean())
 
 

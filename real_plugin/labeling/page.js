@@ -48,7 +48,7 @@
 
   function mark(row, x, y) {
     const isPick = map.kind[row] === PICK;
-    const radius = row === chosen ? 9 : isPick ? 6 : 3;
+    const radius = row === chosen ? 9 : isPick ? (size.width < 500 ? 4.5 : 6) : 3;
     pen.beginPath();
     if (map.kind[row] === PSEUDO_ERROR) {
       pen.moveTo(x - 4, y - 4), pen.lineTo(x + 4, y + 4);

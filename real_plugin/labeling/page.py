@@ -141,6 +141,8 @@ def _caption(kept: Round, shown: MapRows) -> str:
     text = (
         f"Every mark is a text, its colour the class that the model predicts. Positions: {method}."
     )
+    if kept.about["finetuned"]:
+        text += " These are of the encoder before its fine-tuning, the clusters of it afterwards."
     if len(shown.rows) < len(kept.ids):
         text += (
             f" {len(shown.rows):,} of {len(kept.ids):,} texts are drawn: all picks, and samples "

@@ -69,9 +69,12 @@ def agreement(before: Mapping[str, str], after: Mapping[str, str]) -> Agreement 
     changed = int((one != other).sum())
     if not changed:
         return Agreement(1.0, 1.0, 1.0, 0, len(shared))
-    found = cohens_kappa(confusion_matrix(one, other))
-    low, high = (float(min(1.0, max(-1.0, bound))) for bound in (found.kappa_low, found.kappa_upp))
-    return Agreement(float(found.kappa), low, high, changed, len(shared))
+    with np.errstate(divide="ignore", invalid="ignore"):  # one model knows one class only
+        found = cohens_kappa(confusion_matrix(one, other))
+    low, high = np.clip([found.kappa_low, found.kappa_upp], -1, 1)
+    if np.isnan([low, high]).any():
+        low, high = -1.0, 1.0
+    return Agreement(float(found.kappa), float(low), float(high), changed, len(shared))
 
 
 def curve(rounds: Sequence[Round], labels: Mapping[str, Label]) -> list[Point]:

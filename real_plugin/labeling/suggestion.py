@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from real_plugin._errors import UsageError
 from real_plugin._records import Record
@@ -115,8 +116,14 @@ def suggest(
     )
     P = scores.P if scores.P is None else scores.P[candidates]
     seen = Candidates(P, scores.vectors[candidates], scores.classes)
-    picks = pick(strategy, seen, n, seed)
+    with one_thread():
+        picks = pick(strategy, seen, n, seed)
     return Suggestion(pool, labels, scores, candidates, picks, strategy, seed)
+
+
+def one_thread() -> Any:
+    """A context for small sums: threads would wait for each other longer than they work."""
+    return threadpool_limits(1)
 
 
 def frozen_scores(pool: Pool, labels: Mapping[str, Label], store: VectorStore) -> Scores:
@@ -133,7 +140,16 @@ def frozen_scores(pool: Pool, labels: Mapping[str, Label], store: VectorStore) -
             position = len(pool) + len(extra)
             extra.append(label.text)
         where.append(position)
-    Z, scaler = standardise(store.vectors([*pool.texts, *extra]), len(pool))
+    vectors = store.vectors([*pool.texts, *extra])
+    with one_thread():
+        return _scores_of_head(pool, found, vectors, where, store)
+
+
+def _scores_of_head(
+    pool: Pool, found: Sequence[Label], vectors: Vectors, where: list[int], store: VectorStore
+) -> Scores:
+    """Train the head on the labels, whose vectors are at `where`, and score the pool."""
+    Z, scaler = standardise(vectors, len(pool))
     y = [label.label for label in found]
     classes = sorted(set(y))
     if len(classes) < 2:
@@ -143,7 +159,8 @@ def frozen_scores(pool: Pool, labels: Mapping[str, Label], store: VectorStore) -
     validation = cross_validate(new_head(), Z[where], y)
     if validation is None:
         return Scores(Z[: len(pool)], classes, P, model)
-    unlabelled = [i for i, key in enumerate(pool.ids) if key not in labels]
+    labelled = {label.id for label in found}
+    unlabelled = [i for i, key in enumerate(pool.ids) if key not in labelled]
     return Scores(
         Z[: len(pool)],
         classes,

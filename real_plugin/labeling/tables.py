@@ -241,9 +241,10 @@ def _excel(rows: Sequence[Record]) -> bytes:
         made.data_type = "s"  # a text that starts with "=" is no formula
         return made
 
-    sheet.append([cell(name) for name in rows[0]])
+    columns = list(rows[0])
+    sheet.append([cell(name) for name in columns])
     for row in rows:
-        sheet.append([cell(value) for value in row.values()])
+        sheet.append([cell(row[name]) for name in columns])
     stream = io.BytesIO()
     book.save(stream)
     return stream.getvalue()

@@ -78,7 +78,7 @@ class VectorStore:
             if not wanted:
                 return
             try:
-                with np.load(file) as block:
+                with file.open("rb") as stream, np.load(stream) as block:
                     keys = _split(block["keys"].tobytes())
                     if any(key in wanted for key in keys):
                         yield keys, block["vectors"]
@@ -163,9 +163,10 @@ def _place(
     out: Vectors, wanted: dict[bytes, list[int]], keys: list[bytes], block: Vectors
 ) -> None:
     """Copy a block's vectors to the rows that want them, which then want no more."""
-    here = [(i, wanted.pop(key)) for i, key in enumerate(keys) if key in wanted]
-    for i, rows in here:
-        out[rows] = block[i]
+    here = [(i, row) for i, key in enumerate(keys) for row in wanted.pop(key, ())]
+    if here:
+        sources, rows = np.array(here).T
+        out[rows] = block[sources]
 
 
 @contextmanager
