@@ -3,7 +3,8 @@
 python examples/label_practice.py files     writes pool.csv, and its labels to answers.csv
 python examples/label_practice.py answer batch.csv     fills in the labels of a batch
 python examples/label_practice.py trial --train train.jsonl --test test.jsonl
-    plays three rounds with several strategies and seeds, and prints the test accuracy
+    plays three rounds with several strategies and seeds; prints the test accuracy after each,
+    and how well the accuracy on the rest of the pool was estimated at the end
 """
 
 import argparse
@@ -35,27 +36,36 @@ def answer(batch: Path, answers: dict[str, str]) -> None:
 
 
 def trial(train: Path, test: Path, strategy: str, seed: int, n: int, rounds: int, cache: Path):
-    """Test accuracy of the model after each round, in a project of its own."""
+    """Test accuracy after each round; then accuracy on the rest of the pool, said and true."""
     texts, labels = read_jsonl(train)
     test_texts, test_labels = read_jsonl(test)
-    accuracy = []
+    on_test = []
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+        folder, project = Path(name), Path(name) / "project"
         write_csv(folder / "pool.csv", [{"id": i, "text": text} for i, text in enumerate(texts)])
         answers = {str(i): label for i, label in enumerate(labels)}
-        project = ["--project", str(folder / "project")]
-        real_plugin(["init", project[1], "--pool", str(folder / "pool.csv")])
-        batch = str(folder / "batch.csv")
-        suggest = ["suggest", *project, "-n", str(n), "-o", batch, "--seed", str(seed)]
-        suggest += ["--strategy", strategy, "--cache", str(cache)]
+        real_plugin(["init", str(project), "--pool", str(folder / "pool.csv")])
+        batch = folder / "batch.csv"
+        suggest = ["suggest", "--project", str(project), "-n", str(n), "-o", str(batch)]
+        suggest += ["--seed", str(seed), "--strategy", strategy, "--cache", str(cache)]
         real_plugin(suggest)
         for _ in range(rounds):
-            answer(Path(batch), answers)
-            real_plugin(["merge", batch, *project])
+            answer(batch, answers)
+            real_plugin(["merge", str(batch), "--project", str(project)])
             real_plugin(suggest)  # trains on all labels so far
-            predicted = load_model(folder / "project" / "model").predict(test_texts, cache)
-            accuracy.append(np.mean([p == t for p, t in zip(predicted, test_labels, strict=True)]))
-    return accuracy
+            predicted = load_model(project / "model").predict(test_texts, cache)
+            on_test.append(accuracy(predicted, test_labels))
+        real_plugin(["labels", "--project", str(project), "-o", str(folder / "labels.csv")])
+        labelled = {int(row["id"]) for row in read_csv(folder / "labels.csv")}
+        rest = [i for i in range(len(texts)) if i not in labelled]
+        predicted = load_model(project / "model").predict([texts[i] for i in rest], cache)
+        last = read_csv(project / "curve.csv")[-1]
+    said = [float(last["accuracy_on_labels"]), float(last["accuracy_on_pool"])]
+    return on_test, [*said, accuracy(predicted, [labels[i] for i in rest])]
+
+
+def accuracy(predicted: list[str], true: list[str]) -> float:
+    return float(np.mean([p == t for p, t in zip(predicted, true, strict=True)]))
 
 
 def read_csv(file: Path) -> list[dict[str, str]]:
@@ -79,7 +89,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
     files = commands.add_parser("files")
-    files.add_argument("--rows", type=int, default=600)
+    files.add_argument("--rows", type=int, default=300)
     commands.add_parser("answer").add_argument("batch", type=Path)
     play = commands.add_parser("trial")
     play.add_argument("--train", type=Path, required=True)
@@ -102,9 +112,16 @@ def main(argv: list[str] | None = None) -> None:
                 trial(options.train, options.test, strategy, seed, *settings)
                 for seed in range(options.seeds)
             ]
-            mean, spread = np.mean(runs, axis=0), np.std(runs, axis=0, ddof=1)
-            cells = [f"{100 * m:.1f} ± {100 * s:.1f}" for m, s in zip(mean, spread, strict=True)]
-            print(strategy, *cells, sep=" | ", flush=True)
+            on_test, at_the_end = (np.array(part) for part in zip(*runs, strict=True))
+            print(strategy, *map(in_percent, on_test.T), sep=" | ")
+            names = ("cross-validation on the labels", "estimated for the pool", "true")
+            for name, values in zip(names, at_the_end.T, strict=True):
+                print(f"  {name}: {in_percent(values)}", flush=True)
+
+
+def in_percent(values: np.ndarray) -> str:
+    """Mean and standard deviation over the seeds."""
+    return f"{100 * values.mean():.1f} ± {100 * values.std(ddof=1):.1f}"
 
 
 if __name__ == "__main__":
