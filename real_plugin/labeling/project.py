@@ -231,6 +231,14 @@ def find_project(option: Path | None) -> Project | None:
     return Project.open(here) if (here / SETTINGS).is_file() else None
 
 
+def need_project(option: Path | None) -> Project:
+    """As `find_project`; none is an error."""
+    project = find_project(option)
+    if project is None:
+        raise UsageError("there is no project here; name its folder with --project.")
+    return project
+
+
 def _numbered(folder: Path, pattern: str) -> list[Path]:
     found = folder.iterdir() if folder.is_dir() else ()
     return sorted(path for path in found if re.fullmatch(pattern, path.name))

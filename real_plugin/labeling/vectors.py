@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from real_plugin._errors import UsageError
 from real_plugin._files import replace_file
 from real_plugin._models import resolve, sha256
 from real_plugin.labeling.console import count, say
@@ -128,7 +129,10 @@ def load_classifier(encoder: str, max_length: int) -> Any:
 
 def encoder_hash(encoder: str) -> str:
     """A hash of an encoder's files, without loading it if it is on this machine."""
-    folder = Path(resolve(encoder))
+    try:
+        folder = Path(resolve(encoder))
+    except ValueError as error:
+        raise UsageError(f"--encoder {encoder} can't be used: {error}") from error
     if not folder.is_dir():
         folder = _snapshot(encoder)
     digest = hashlib.sha256()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from real_plugin._errors import UsageError
 from real_plugin.labeling import vectors
 from real_plugin.labeling.vectors import VectorStore, encoder_hash
 from real_plugin.text import TransformerClassifier
@@ -89,6 +90,11 @@ def test_the_hash_is_of_the_weights(tmp_path):
     name = next(iter(weights))
     save_file({**weights, name: weights[name] + torch.tensor(1e-3)}, folder / "model.safetensors")
     assert encoder_hash(str(folder)) != before
+
+
+def test_an_encoder_that_is_not_there(tmp_path):
+    with pytest.raises(UsageError, match=r"--encoder \./nowhere can't be used: .*is no folder"):
+        VectorStore(tmp_path, "./nowhere", 32)
 
 
 def test_long_texts_are_said_to_be_cut_off(tiny_roberta, tmp_path, capsys):

@@ -44,14 +44,12 @@ def add_parser(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from real_plugin.labeling.explaining import write_page
-    from real_plugin.labeling.project import find_project
+    from real_plugin.labeling.project import need_project
     from real_plugin.labeling.rounds import load_round
     from real_plugin.labeling.tables import output_file
     from real_plugin.labeling.vectors import VectorStore
 
-    project = find_project(arguments.project)
-    if project is None:
-        raise UsageError("there is no project here; name its folder with --project.")
+    project = need_project(arguments.project)
     folders = project.round_folders()
     number = arguments.round or len(folders)
     if not 1 <= number <= len(folders):

@@ -24,12 +24,10 @@ def add_parser(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from real_plugin.labeling.console import count, say
-    from real_plugin.labeling.project import find_project
+    from real_plugin.labeling.project import need_project
     from real_plugin.labeling.tables import format_of, output_file, write_table
 
-    project = find_project(arguments.project)
-    if project is None:
-        raise UsageError("there is no project here; name its folder with --project.")
+    project = need_project(arguments.project)
     labels = project.labels()
     if not labels:
         raise UsageError(f"{project.root} has no labels yet.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from real_plugin._errors import UsageError
 from real_plugin.labeling.commands.options import add_project_option
 
 if TYPE_CHECKING:
@@ -38,11 +37,9 @@ def add_parser(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from real_plugin.labeling.project import find_project
+    from real_plugin.labeling.project import need_project
 
-    project = find_project(arguments.project)
-    if project is None:
-        raise UsageError("there is no project here; name its folder with --project.")
+    project = need_project(arguments.project)
     with project.lock():
         return _judge(project)
 
