@@ -9,11 +9,11 @@ import json
 import sys
 from pathlib import Path
 
-from label_studio_sdk.converter import Converter
-from label_studio_sdk.label_interface import LabelInterface
-
 
 def main(tasks, interface, answers, out):
+    from label_studio_sdk.converter import Converter
+    from label_studio_sdk.label_interface import LabelInterface
+
     tasks, answers = (json.loads(Path(name).read_text("utf-8")) for name in (tasks, answers))
     config = Path(interface).read_text("utf-8")
     label_interface = LabelInterface(config)

@@ -19,6 +19,8 @@ from real_plugin.labeling.label_studio import read_export
 from real_plugin.labeling.labels import Given, check_classes, given_by_table
 from real_plugin.labeling.tables import (
     DELIMITERS,
+    UTF16,
+    Table,
     delimited,
     format_of,
     json_lines,
@@ -28,8 +30,6 @@ from real_plugin.labeling.tables import (
 )
 
 ADVICE = "Remove the wrong ones, and merge again."
-#: Columns of a new file of labels.
-NEW = Columns(text="text", label="label", id="id")
 
 
 def read_given(file: Path, columns: Columns, encoding: str | None = None) -> list[Given]:
@@ -53,41 +53,45 @@ def merge_into_file(given: Sequence[Given], file: Path, columns: Columns) -> tup
         raise UsageError(f"{file}: labels are collected in a .csv, .tsv or .jsonl file; name one.")
     with _lock(file):
         there = read_bytes(file) if file.exists() else b""
-        known = read_given(file, columns) if there.strip() else []
+        if there.startswith(UTF16):
+            raise UsageError(f"{file} is in UTF-16; save it as UTF-8 to collect labels in it.")
+        table = read_table(file) if there.strip() else None
+        known = [] if table is None else given_by_table(table, columns)
         new = _new_labels(known, given)
-        if not new:
-            return 0, len(_by_key(given))
-        names = _names(file, columns) if there.strip() else NEW
-        rows = [_row(item, names) for item in new]
-        if kind == "jsonl":
-            addition = json_lines(rows)
-        else:
-            header = read_table(file).columns if there.strip() else ["id", "label", "text"]
-            addition = delimited(rows, header, kind, header=not there.strip())
-        gap = b"" if not there.strip() or there.endswith(b"\n") else b"\n"
-        write_bytes(file, there + gap + addition.encode())
+        if new:
+            names = _new_columns(new) if table is None else label_columns(table, columns)
+            rows = [_row(item, names) for item in new]
+            addition = json_lines(rows) if kind == "jsonl" else _lines(rows, table, kind)
+            gap = b"\n" if table is not None and not there.endswith(b"\n") else b""
+            write_bytes(file, there + gap + addition.encode())
     return len(new), len(_by_key(given)) - len(new)
 
 
-def _names(file: Path, given: Columns) -> Columns:
-    return label_columns(read_table(file), given)
+def _new_columns(labels: Sequence[Given]) -> Columns:
+    """Columns of a new file: ids only if there are any."""
+    has_ids = any(item.id is not None for item in labels)
+    return Columns(text="text", label="label", id="id" if has_ids else None)
+
+
+def _lines(rows: Sequence[Record], table: Table | None, kind: str) -> str:
+    """Rows under the columns of a table, or with a header of their own."""
+    columns = list(rows[0]) if table is None else table.columns
+    return delimited(rows, columns, kind, header=table is None)
 
 
 def _row(item: Given, names: Columns) -> Record:
-    row: Record = {str(names.label): item.label}
+    """A row of the file; it must have what the file knows rows by."""
+    needed, value = (names.text, item.text) if names.id is None else (names.id, item.id)
+    if value is None:
+        raise UsageError(
+            f'{item.place}: the file to merge into knows rows by "{needed}", which is not there; '
+            "give labels that have it."
+        )
+    row: Record = {}
     if names.id is not None:
-        if item.id is None:
-            raise UsageError(
-                f"{item.place}: the label has no id, but the file to merge into knows rows by "
-                f'"{names.id}"; give an export with ids.'
-            )
         row[names.id] = item.id
+    row[str(names.label)] = item.label
     if names.text is not None:
-        if item.text is None and names.id is None:
-            raise UsageError(
-                f"{item.place}: the label has no text, but the file to merge into knows rows by "
-                f'"{names.text}"; give an export with texts.'
-            )
         row[names.text] = item.text or ""
     return row
 

@@ -31,6 +31,7 @@ ENDINGS = {
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx")
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 ADVICE = ", or name its encoding, such as --encoding latin-1"
 #: A file that was changed this many seconds ago may be in the middle of being written.
 RECENT, PAUSE = 1.0, 0.2
@@ -104,8 +105,7 @@ def read_bytes(file: Path) -> bytes:
 
 def decode_text(file: Path, data: bytes, encoding: str | None) -> str:
     if encoding is None:
-        marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        encoding = "utf-16" if data.startswith(marks) else "utf-8-sig"
+        encoding = "utf-16" if data.startswith(UTF16) else "utf-8-sig"
     try:
         return decode(file, data, encoding, ADVICE)
     except LookupError:

@@ -167,3 +167,23 @@ def test_a_file_that_labels_cannot_be_added_to(run, place):
     write_csv(place / "texts.csv", [{"text": "a", "label": "b"}])
     assert run("merge", "e.json", "texts.csv")[0] == 0  # rows are known by their texts there
     assert read_csv(place / "texts.csv")[1] == {"text": "text 1", "label": "a"}
+
+
+def test_labels_without_ids_are_collected_by_text(run, place):
+    write_csv(place / "some.csv", [{"text": "a goal", "label": "sport"}])
+    assert run("merge", "some.csv", "l.csv")[0] == 0
+    assert read_csv(place / "l.csv") == [{"text": "a goal", "label": "sport"}]
+    write_csv(place / "ids.csv", [{"id": "t1", "label": "sport"}])
+    code, said, _ = run("merge", "ids.csv", "l.csv")
+    assert code == 2
+    assert 'ids.csv, line 2: the file to merge into knows rows by "text"' in said
+
+
+def test_a_file_in_utf_16_is_not_mixed_with_utf_8(run, place):
+    (place / "l.csv").write_text("id,label\nt9,a\n", encoding="utf-16")
+    before = (place / "l.csv").read_bytes()
+    (place / "e.json").write_bytes(exported(task(1, "a")))
+    code, said, _ = run("merge", "e.json", "l.csv")
+    assert code == 2
+    assert "save it as UTF-8" in said
+    assert (place / "l.csv").read_bytes() == before
