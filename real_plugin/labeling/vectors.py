@@ -27,7 +27,7 @@ from real_plugin.labeling.console import count, say
 
 Vectors = NDArray[np.float32]
 #: Texts a block.
-BLOCK = 4096
+BLOCK = 2048
 _KEY_BYTES = 16
 #: Files of a model that its vectors depend on.
 _MODEL_FILES = ("*.json", "*.safetensors", "*.bin", "*.txt", "*.model")
