@@ -46,7 +46,7 @@ def run(n_rows: int, encoder: str) -> None:
 
 
 def _suggest(folder: Path, encoder: str, number: int) -> float:
-    command = [sys.executable, "-m", "real_plugin.labeling.cli", "suggest", "pool.csv"]
+    command = [sys.executable, "-m", "real_plugin", "suggest", "pool.csv"]
     command += ["--labels", "labels.csv", "-n", str(LABELS), "-o", f"batch-{number}.csv"]
     command += ["--encoder", encoder, "--cache", "cache"]
     path = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])

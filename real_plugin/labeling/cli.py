@@ -79,7 +79,3 @@ def _run(argv: Sequence[str] | None) -> int:
     arguments = parser.parse_args(argv)
     code: int = arguments.run(arguments)
     return code
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,5 +1,6 @@
 """`real-plugin suggest` without a project, end to end on a tiny encoder."""
 
+import importlib.util
 import json
 import sys
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+import real_plugin.__main__
 from real_plugin import select
 from real_plugin.labeling.cli import main
 from real_plugin.labeling.columns import Columns
@@ -245,13 +247,12 @@ def test_the_help_teaches(capsys):
 
 def test_the_missing_extra_is_named(monkeypatch, capsys):
     for name in [name for name in sys.modules if name.startswith("real_plugin.labeling")]:
-        if name != "real_plugin.labeling.cli":
-            monkeypatch.delitem(sys.modules, name)
-    find_spec = __import__("importlib.util").util.find_spec
+        monkeypatch.delitem(sys.modules, name)
+    find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        "importlib.util.find_spec", lambda name: None if name == "openpyxl" else find_spec(name)
+        importlib.util, "find_spec", lambda name: None if name == "openpyxl" else find_spec(name)
     )
-    assert main(["stop"]) == 2
+    assert real_plugin.__main__.main() == 2
     assert "needs openpyxl: pip install 'real-plugin[label]'" in capsys.readouterr().err
 
 

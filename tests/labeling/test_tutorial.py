@@ -20,7 +20,7 @@ def environment(tmp_path):
     """`python` and `real-plugin` of this checkout on the path."""
     tools = tmp_path / "bin"
     tools.mkdir()
-    for name, module in (("python", ""), ("real-plugin", " -m real_plugin.labeling.cli")):
+    for name, module in (("python", ""), ("real-plugin", " -m real_plugin")):
         (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{module} "$@"\n')
         (tools / name).chmod(0o755)
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
