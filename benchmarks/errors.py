@@ -1,5 +1,5 @@
 """What a user can get wrong."""
 
+from real_plugin._errors import UsageError
 
-class UsageError(ValueError):
-    """A mistake that its message explains; the command line prints it without a traceback."""
+__all__ = ["UsageError"]

@@ -1,6 +1,7 @@
 """Run by `make wheel` where only the wheel and its core dependencies are installed."""
 
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ def main():
     module = Path(real_plugin.__file__)
     assert module.is_relative_to(sys.prefix), f"{module} is not the wheel's"
     assert module.with_name("py.typed").exists()
+    assert (module.parent / "labeling" / "page.js").exists()
     for absent in ("modAL", "skactiveml", "torch", "skorch", "pandas"):
         assert importlib.util.find_spec(absent) is None, f"{absent} is installed"
 
@@ -29,10 +31,14 @@ def main():
     for strategy in real_plugin.STRATEGIES.values():
         assert len(strategy(Classifier(), E, n_instances=5)) == 5
 
-    for extra in ("skactiveml", "text"):
-        message = import_error(lambda name=extra: importlib.import_module(f"real_plugin.{name}"))
+    for extra, module in (("skactiveml", "skactiveml"), ("text", "text"), ("label", "labeling")):
+        message = import_error(lambda name=module: importlib.import_module(f"real_plugin.{name}"))
         assert f"pip install 'real-plugin[{extra}]'" in message
     assert "pip install pandas" in import_error(selection.to_frame)
+    command = Path(sys.prefix) / "bin" / "real-plugin"
+    done = subprocess.run([command, "stop"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done
+    assert "pip install 'real-plugin[label]'" in done.stderr
     print(f"wheel of real_plugin {real_plugin.__version__}: core works, extras say their name")
 
 

@@ -158,7 +158,7 @@ def _add_machine(group: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from benchmarks.harness.plan import Options
     from benchmarks.harness.run import run as run_grid
-    from benchmarks.tracks.encodings import default_cache
+    from real_plugin._files import default_cache
 
     options = Options(
         dataset=list(dict.fromkeys(arguments.dataset)),

@@ -17,6 +17,14 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--threads", type=int, help="threads a case (default: 1 on vectors, all cores on texts)"
     )
+    parser.add_argument(
+        "--label",
+        type=int,
+        nargs="?",
+        const=100_000,
+        metavar="N",
+        help="only this: a first and a second `real-plugin suggest` on N texts (default: 100000)",
+    )
     vectors = parser.add_argument_group("queries on vectors")
     vectors.add_argument(
         "--rows", type=int, nargs="+", default=[10_000, 100_000], help="sizes of the pools"

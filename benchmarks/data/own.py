@@ -6,8 +6,9 @@ from pathlib import Path
 
 from benchmarks.data import parts
 from benchmarks.data.dataset import Dataset, Protocol
-from benchmarks.data.rows import READERS, Columns, quoted, read_rows
+from benchmarks.data.rows import READERS, Columns, read_rows
 from benchmarks.errors import UsageError
+from real_plugin._records import quoted
 
 PARTS = ("train", "validation", "test")
 #: What is cut out of train for a part that isn't given.

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from benchmarks.data.dataset import Part
-from benchmarks.data.rows import Rows, quoted
+from benchmarks.data.rows import Rows
 from benchmarks.errors import UsageError
+from real_plugin._records import quoted
 
 
 def cut(rows: Rows, shares: Mapping[str, float], seed: int) -> tuple[Rows, dict[str, Rows]]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from typing import Any
 
-from benchmarks.data.rows import Rows, check_label, check_text, quoted
+from benchmarks.data.rows import Rows, check_label, check_text
 from benchmarks.errors import UsageError
+from real_plugin._records import quoted
 
 ADVICE = (
     "Check the connection, or get the data elsewhere and name their folder with --data-dir: "

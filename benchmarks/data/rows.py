@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.errors import UsageError
-
-Record = dict[str, Any]
-LONGEST_FIELD = 2**31 - 1  #: of CSV; the standard library's own limit is short for texts
+from real_plugin._records import (
+    Record,
+    delimited_records,
+    is_missing,
+    json_records,
+    quoted,
+    read_text,
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def read_rows(file: Path, columns: Columns | None = None) -> Rows:
 
 def check_text(value: Any, column: str, place: str) -> str:
     """`value`, if it is a text that can be stored; the empty string is one."""
-    if _is_missing(value):
+    if is_missing(value):
         raise UsageError(
             f'{place}: the text ("{column}") is missing; fill it in or remove the row. An empty '
             "string is a text."
@@ -97,7 +99,7 @@ def check_text(value: Any, column: str, place: str) -> str:
 
 def check_label(value: Any, column: str, place: str) -> str:
     """`value` as a string, if it is a str, int or bool and not blank."""
-    if _is_missing(value) or (isinstance(value, str) and not value.strip()):
+    if is_missing(value) or (isinstance(value, str) and not value.strip()):
         raise UsageError(
             f'{place}: the label ("{column}") is missing; fill it in or remove the row.'
         )
@@ -109,10 +111,6 @@ def check_label(value: Any, column: str, place: str) -> str:
     return str(value)
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value
-
-
 def _value(record: Record, column: str, place: str) -> Any:
     if column not in record:
         raise UsageError(
@@ -122,78 +120,15 @@ def _value(record: Record, column: str, place: str) -> Any:
     return record[column]
 
 
-def quoted(names: Iterable[str]) -> str:
-    """Names in quotes, as a list to read."""
-    return ", ".join(f'"{name}"' for name in names) or "none"
-
-
 # Formats
 
 
 def _json_records(file: Path) -> Iterator[tuple[int, Record]]:
-    for number, line in enumerate(_read(file).split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise UsageError(
-                f"{file}, line {number} is not JSON ({error}); write one object a line."
-            ) from error
-        if not isinstance(record, dict):
-            raise UsageError(
-                f"{file}, line {number} is not an object but {line.strip()[:40]!r}; write lines "
-                'like {"text": "...", "label": "..."}.'
-            )
-        yield number, record
+    return json_records(file, read_text(file))
 
 
 def _csv_records(file: Path) -> list[tuple[int, Record]]:
-    """Records and the line each starts on: a quoted field may take several lines."""
-    reader = csv.reader(io.StringIO(_read(file), newline=""), strict=True)
-    rows: list[tuple[int, list[str]]] = []
-    last = 0  #: line that ends the row before
-    limit = csv.field_size_limit(LONGEST_FIELD)
-    try:
-        for fields in reader:
-            if fields:
-                rows.append((last + 1, fields))
-            last = reader.line_num
-    except csv.Error as error:
-        raise UsageError(
-            f"{file}, line {last + 1} is not valid CSV ({error}); put texts with commas, quotes "
-            'or newlines into "quotes", and double the quotes in them.'
-        ) from error
-    finally:
-        csv.field_size_limit(limit)
-    return _with_header(rows, file)
-
-
-def _with_header(rows: list[tuple[int, list[str]]], file: Path) -> list[tuple[int, Record]]:
-    header = rows[0][1] if rows else []
-    for line, fields in rows:
-        if len(fields) != len(header):
-            raise UsageError(
-                f"{file}, line {line} has {len(fields)} field(s), but the header has "
-                f'{len(header)}; put texts with commas or newlines into "quotes".'
-            )
-    return [(line, dict(zip(header, fields, strict=True))) for line, fields in rows[1:]]
-
-
-def _read(file: Path) -> str:
-    """The file's text, without a byte order mark."""
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} can't be read: {error.strerror}.") from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise UsageError(
-            f"{file}, line {line} is not UTF-8 (byte 0x{data[error.start]:02x}); save the file "
-            "as UTF-8."
-        ) from error
+    return delimited_records(file, read_text(file))
 
 
 READERS = {".jsonl": _json_records, ".csv": _csv_records}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from benchmarks.errors import UsageError
+from real_plugin._files import replace_file, replace_folder
 
 
 class StorageError(UsageError):
@@ -34,16 +33,8 @@ def storing(where: Path) -> Iterator[None]:
 
 def write_file(file: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file, then put it in the place of `file`."""
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        with storing(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write(temporary)
-            with temporary.open("rb+") as stream:
-                os.fsync(stream.fileno())
-            temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with storing(file):
+        replace_file(file, write)
 
 
 def write_json(file: Path, content: Any) -> None:
@@ -61,10 +52,5 @@ def read_json(file: Path) -> Any:
 
 def write_folder(folder: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary folder, then put it in the place of `folder`."""
-    temporary = folder.with_name(f".{folder.name}.part")
     with storing(folder):
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        write(temporary)
-        shutil.rmtree(folder, ignore_errors=True)
-        temporary.replace(folder)
+        replace_folder(folder, write)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from plotly.offline import get_plotlyjs
 
 from benchmarks.report.maps import Colour, MapData
 from real_plugin import Selection
+from real_plugin._html import script_json
 
 #: Dots of a map, which browsers draw as shapes: this many still move well.
 MOST_ROWS = 5000
@@ -40,7 +40,7 @@ def interactive_map(data: MapData, colour: Colour, preferred: str = "real") -> s
     return (
         f'<figure><div class="pool-map"></div>\n'
         "<script>drawPoolMap(document.currentScript.previousElementSibling, "
-        f"{_json(_payload(data, rows, colour, preferred))})</script>\n"
+        f"{script_json(_payload(data, rows, colour, preferred))})</script>\n"
         f"<figcaption>{caption}</figcaption></figure>"
     )
 
@@ -133,9 +133,3 @@ def _cluster_line(name: str, selection: Selection, number: int, classes: tuple[s
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS].rstrip()}…"
-
-
-def _json(value: Any) -> str:
-    """JSON that ends no script and opens no comment in one."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")

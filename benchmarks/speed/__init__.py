@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from benchmarks.speed import label as label_speed
 from benchmarks.speed import runner, text
 
 
@@ -19,8 +20,12 @@ def run(
     texts: Path | None,
     limit: int,
     max_length: int,
+    label: int | None = None,
 ) -> int:
-    """Measure queries on vectors, and scoring and training on texts."""
+    """Measure queries on vectors, and scoring and training on texts; or `suggest` alone."""
+    if label is not None:
+        label_speed.run(label, encoder)
+        return 0
     if only != "texts":
         runner.run(rows, columns, embeddings, repeat, threads or 1)
     if only != "vectors":

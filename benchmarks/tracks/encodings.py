@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import warnings
 from collections.abc import Sequence
 from functools import cache
@@ -13,12 +12,6 @@ from typing import Any
 import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
-
-
-def default_cache() -> Path:
-    """Where encodings are kept: $REAL_PLUGIN_CACHE, or the user's cache folder."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("REAL_PLUGIN_CACHE") or Path(home) / "real_plugin")
 
 
 @cache

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from safetensors.torch import load_file, save_file
 
-from real_plugin.text.pretrained import quiet, sha256
+from real_plugin._models import sha256
+from real_plugin.text.pretrained import quiet
 
 if TYPE_CHECKING:
     from real_plugin.text.classifier import TransformerClassifier

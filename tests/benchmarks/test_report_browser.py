@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import time
 
 import pytest
@@ -11,26 +10,15 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("plotly")
 pytest.importorskip("selenium")
 
-from selenium import webdriver
 from selenium.common.exceptions import NoAlertPresentException
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.wait import WebDriverWait
 
 from benchmarks.__main__ import main
 from tests.benchmarks.conftest import SIZES, write_jsonl
+from tests.browser import fetched, luminance, open_page, start_chromium
 from tests.tiny import topical_texts
 
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER = shutil.which("chromedriver")
-if not BROWSER or not DRIVER:
-    pytest.skip("needs chromium and chromedriver on the path", allow_module_level=True)
-
-ARGUMENTS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--disable-default-apps", "--no-first-run", "--disable-extensions"),
-)
 ODD = (
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(2)>",
@@ -68,15 +56,7 @@ def page(tmp_path_factory, tiny_roberta, encodings):
 
 @pytest.fixture(scope="module")
 def chromium():
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for argument in ARGUMENTS:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    options.set_capability("unhandledPromptBehavior", "ignore")
-    browser = webdriver.Chrome(options=options, service=Service(DRIVER))
-    yield browser
-    browser.quit()
+    yield from start_chromium()
 
 
 @pytest.fixture
@@ -84,16 +64,7 @@ def show(chromium, page):
     """Opens the page at a width, in light or dark."""
 
     def show(width=1200, scheme="light"):
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        chromium.get_log("browser"), chromium.get_log("performance")
-        chromium.get(page.as_uri())
-        WebDriverWait(chromium, 60).until(
-            lambda browser: browser.execute_script("return document.readyState") == "complete"
-        )
-        return chromium
+        return open_page(chromium, page, width, scheme)
 
     return show
 
@@ -102,12 +73,7 @@ def test_nothing_is_logged_fetched_or_asked(show, page):
     browser = show()
     time.sleep(0.5)
     assert browser.get_log("browser") == []
-    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    urls = [
-        event["params"]["request"]["url"]
-        for event in events
-        if event["method"] == "Network.requestWillBeSent"
-    ]
+    urls = fetched(browser)
     assert page.as_uri() in urls
     assert [url for url in urls if url != page.as_uri() and not url.startswith("data:")] == []
     with pytest.raises(NoAlertPresentException):
@@ -143,13 +109,6 @@ def test_the_page_is_not_wider_than_the_window(show, width):
     assert window == width
     assert scroll <= width, wider
     assert wider == []
-
-
-def luminance(colour):
-    """Relative luminance of a CSS colour, as WCAG defines it."""
-    channels = [float(value) / 255 for value in re.findall(r"[\d.]+", colour)[:3]]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,5 +1,7 @@
 """The benchmarks run, and their numbers mean what they say."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ pytest.importorskip("skactiveml")
 
 from benchmarks import memory
 from benchmarks.__main__ import main
-from benchmarks.speed import runner
+from benchmarks.speed import label, runner
 from benchmarks.speed.cases import BATCH, CASES
 from benchmarks.speed.pools import N_LABELLED, generated_vectors, write_pool
 
@@ -79,3 +81,18 @@ def test_speed_measures_in_processes_of_their_own(tmp_path, capsys):
     assert "real, 600 x 8" in printed
     for name in CASES:
         assert printed.count(f"  {name} ") == 2
+
+
+def test_suggest_is_timed_twice(tiny_roberta, capfd):
+    pytest.importorskip("filelock")
+    assert main(["speed", "--label", "400", "--encoder", str(tiny_roberta)]) == 0
+    said = capfd.readouterr()
+    assert "encoding 400 texts" in said.err
+    assert "200 labels of" in said.err
+    assert re.search(r"second / first \d\.\d+ +at most 0\.1", said.out)
+
+
+def test_texts_for_suggest_are_different():
+    texts, packages = label.short_texts(12_000)
+    assert len(set(texts)) == len(packages) == 12_000
+    assert len(set(packages)) == 10

