@@ -1,9 +1,10 @@
 """What Algorithm 1 computes where the rows are: steps over one part of a pool.
 
-A pool has one part, or many on many machines. Every step is a function of a part and of
-what the step before kept there; it returns what it keeps, small numbers for every row, and
-what it tells: counts, sums and the best few rows. All that is told is exact and can be put
-together in any order, so that the selection doesn't depend on where the parts begin.
+A pool has one part, or many on many machines. Every step is a function of the part's
+probabilities, its embeddings or neither, and of what the step before kept there. It returns
+what it keeps, small numbers for every row, and what it tells: counts, sums and the best few
+rows. All that is told is exact and can be put together in any order, so that the selection
+doesn't depend on where the parts begin.
 
 Equation numbers are those of the paper.
 """
@@ -33,14 +34,6 @@ _SAME = 1e-6
 _BLOCK = 2**18
 
 IntArray = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some rows of a pool."""
-
-    probabilities: Rows
-    embeddings: Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +84,8 @@ class Probabilities:
         return bool((spread <= _SAME).all())
 
 
-def look(part: Part, _: None = None) -> tuple[Kept, Probabilities]:
+def look(source: Rows, _: None = None) -> tuple[Kept, Probabilities]:
     """Check the probabilities and predict (Eq. 2); ties go to the lowest class."""
-    source = part.probabilities
     seen = Probabilities(source.name)
     predicted = []
     for block in source.blocks():
@@ -135,9 +127,9 @@ class Sample:
     vectors: NDArray[Any]
 
 
-def gather(part: Part, kept: Kept, rows: IntArray) -> tuple[Kept, Sample]:
+def gather(source: Rows, kept: Kept, rows: IntArray) -> tuple[Kept, Sample]:
     """The embeddings of some rows, which are numbered within the part."""
-    source, n_rows = part.embeddings, len(kept.predicted)
+    n_rows = len(kept.predicted)
     check_same_rows(source, n_rows)
     vectors = take_finite(source, rows)
     check_same_rows(source, n_rows)  # of chunks it is known only now
@@ -176,11 +168,11 @@ def join_samples(told: Sequence[Sample], positions: Sequence[IntArray]) -> NDArr
 
 
 def count(
-    part: Part, kept: Kept, centroids: NDArray[np.float32], n_classes: int
+    source: Rows, kept: Kept, centroids: NDArray[np.float32], n_classes: int
 ) -> tuple[Kept, tuple[IntArray, float]]:
     """Give every row its cluster; how often each cluster predicts each class, and inertia."""
     K = len(centroids)
-    assignment, distance = assign(part.embeddings, centroids, len(kept.predicted))
+    assignment, distance = assign(source, centroids, len(kept.predicted))
     cells = assignment.astype(np.int64)
     cells *= n_classes
     cells += kept.predicted
@@ -192,14 +184,14 @@ def count(
 
 
 def measure(
-    part: Part, kept: Kept, pseudo_label: IntArray, with_entropy: bool
+    source: Rows, kept: Kept, pseudo_label: IntArray, with_entropy: bool
 ) -> tuple[Kept, tuple[IntArray, IntArray]]:
     """How many pseudo errors every cluster has, and their density in 1 / `UNITS` (Eq. 4)."""
     n_rows, K = len(kept.predicted), len(pseudo_label)
     pseudo_errors, density = np.zeros(K, dtype=np.int64), np.zeros(K, dtype=np.int64)
     p_majority: NDArray[np.floating] = np.empty(0)
     entropy = np.empty(n_rows) if with_entropy else None
-    for block in part.probabilities.blocks():
+    for block in source.blocks():
         P = as_floats(block.values)
         rows = slice(block.start, block.start + len(P))
         if not len(p_majority):
@@ -303,7 +295,7 @@ def _joined(several: list[Candidates]) -> Candidates:
     return several[0] if len(several) == 1 else Candidates.concatenate(several)
 
 
-def nominate(part: Part, kept: Kept, start: int, plan: Plan) -> tuple[Kept, Finalists]:
+def nominate(_: None, kept: Kept, start: int, plan: Plan) -> tuple[Kept, Finalists]:
     """The rows of a part that can be in the batch: the part begins at row `start`."""
     several = [_nominate(rows, kept, start, plan) for rows in _slices(len(kept.predicted))]
     return kept, Finalists.join(several, plan)
@@ -347,11 +339,11 @@ def _members(rows: slice, kept: Kept, start: int) -> Candidates:
 
 
 def nominate_nearest(
-    part: Part, kept: Kept, start: int, centroids: NDArray[np.float32], budget: IntArray
+    source: Rows, kept: Kept, start: int, centroids: NDArray[np.float32], budget: IntArray
 ) -> tuple[Kept, Candidates]:
     """The rows of every cluster that are nearest to its centre."""
     several = [_members(slice(0, 0), kept, start)]
-    for block in part.embeddings.blocks():
+    for block in source.blocks():
         rows = slice(block.start, block.start + len(block.values))
         members = _members(rows, kept, start)
         distance = squared_distances(as_float32(block.values), centroids[members.cluster])

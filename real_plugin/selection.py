@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from real_plugin._validation import (
     check_seed,
 )
 from real_plugin.clustering import nearest_to_centres, reduce_sparse, train, training_rows
-from real_plugin.parts import UNITS, Candidates, Finalists, Kept, Part, Plan
+from real_plugin.parts import UNITS, Candidates, Finalists, Kept, Plan
 from real_plugin.result import COLD_START, COMPLEMENT, PSEUDO_ERROR, Clusters, Selection
 
 VARIANTS = ("real", "pool", "uniform", "cluster", "entropy")
@@ -35,6 +35,8 @@ RESIDUALS = ("paper", "density")
 SHORTFALLS = ("pool", "cluster")
 
 IntArray = NDArray[np.int64]
+Step = Callable[..., tuple[Kept, Any]]
+Source = Literal["probabilities", "embeddings"] | None
 Seed = int | np.random.RandomState | np.random.Generator | None
 
 
@@ -115,7 +117,7 @@ def select(
         E = _reduced(P, embeddings, n_instances, options, seed)
     else:
         E = as_rows("embeddings", embeddings)
-    return select_from(PoolHere([Part(P, E)]), n_instances, options, seed)
+    return select_from(PoolHere([P], [E]), n_instances, options, seed)
 
 
 def check_options(variant: str, n_clusters: int | str, residual: str, shortfall: str) -> None:
@@ -157,43 +159,44 @@ class Pool(Protocol):
     """The parts of a pool, in their order, wherever they are."""
 
     def run(
-        self, step: Callable[..., tuple[Kept, Any]], *shared: Any, each: Sequence[Any] = ()
+        self, step: Step, source: Source, *shared: Any, each: Sequence[Any] | None = None
     ) -> list[Any]:
         """Run a step of `parts` on every part, and return what each of them tells.
 
-        A step gets the part, what the step before kept, its own entry of `each` (if
-        there is one) and all of `shared`.
+        A step gets the part's `source`, what the step before kept, its own entry of
+        `each` (if there is one) and all of `shared`.
         """
 
-    def assignment(self) -> Any:
-        """The cluster of every row, as kept by the steps."""
+    def assignment(self, sizes: Sequence[int]) -> Any:
+        """The cluster of every row, as kept by the steps; `sizes` are the parts' rows."""
 
 
 class PoolHere:
     """A pool whose parts are read in this process, one after the other."""
 
-    def __init__(self, pool_parts: Sequence[Part]) -> None:
-        self._parts = pool_parts
-        self._kept: list[Any] = [None] * len(pool_parts)
+    def __init__(self, probabilities: Sequence[Rows], embeddings: Sequence[Rows]) -> None:
+        nothing = [None] * len(probabilities)
+        self._sources = {"probabilities": probabilities, "embeddings": embeddings, None: nothing}
+        self._kept: list[Any] = [None] * len(probabilities)
 
     def run(
-        self, step: Callable[..., tuple[Kept, Any]], *shared: Any, each: Sequence[Any] = ()
+        self, step: Step, source: Source, *shared: Any, each: Sequence[Any] | None = None
     ) -> list[Any]:
         told = []
-        for number, part in enumerate(self._parts):
-            own = [each[number]] if len(each) else []
-            self._kept[number], answer = step(part, self._kept[number], *own, *shared)
+        for number, rows in enumerate(self._sources[source]):
+            own = [] if each is None else [each[number]]
+            self._kept[number], answer = step(rows, self._kept[number], *own, *shared)
             told.append(answer)
         return told
 
-    def assignment(self) -> NDArray[np.int32]:
+    def assignment(self, sizes: Sequence[int]) -> NDArray[np.int32]:
         kept = [kept.assignment for kept in self._kept]
         return kept[0] if len(kept) == 1 else np.concatenate(kept)
 
 
 def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Selection:
     """Algorithm 1 on a pool in parts."""
-    seen = pool.run(parts.look)
+    seen = pool.run(parts.look, "probabilities")
     whole = parts.join_probabilities(seen)
     starts = [0, *np.cumsum([part.n_rows for part in seen]).tolist()]
     batch = check_n_instances(n_instances, whole.n_rows)
@@ -202,11 +205,13 @@ def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Se
 
     sample = _training_sample(pool, starts, K, seed)
     centroids = train(sample, min(K, whole.n_rows), seed)
-    counts, inertias = zip(*pool.run(parts.count, centroids, whole.n_classes), strict=True)
+    counts, inertias = zip(
+        *pool.run(parts.count, "embeddings", centroids, whole.n_classes), strict=True
+    )
     votes = sum(counts)
     pseudo_label = votes.argmax(axis=1)  # Eq. 3; argmax breaks ties to the lowest class
     with_entropy = options.variant == "entropy" and not is_cold
-    told = pool.run(parts.measure, pseudo_label, with_entropy)
+    told = pool.run(parts.measure, "probabilities", pseudo_label, with_entropy)
     pseudo_errors, density = (sum(column) for column in zip(*told, strict=True))
     clusters = Clusters(
         size=votes.sum(axis=1),
@@ -221,7 +226,7 @@ def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Se
     else:
         clusters.budget[:] = _budgets(pseudo_errors, density, batch, options)
         plan = Plan(options.variant, options.shortfall, batch, seed, pseudo_label, clusters.budget)
-        finalists = Finalists.join(pool.run(parts.nominate, plan, each=starts[:-1]), plan)
+        finalists = Finalists.join(pool.run(parts.nominate, None, plan, each=starts[:-1]), plan)
         picks, source = _draw(finalists, plan)
     return Selection(
         indices=picks.row,
@@ -231,7 +236,7 @@ def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Se
         epsilon=picks.epsilon,
         source=source,
         clusters=clusters,
-        assignment=pool.assignment(),
+        assignment=pool.assignment([part.n_rows for part in seen]),
         inertia=sum(inertias),
         n_clusters=len(clusters),
         variant=options.variant,
@@ -245,13 +250,13 @@ def _training_sample(pool: Pool, starts: list[int], K: int, seed: int) -> NDArra
     part_of = np.searchsorted(starts, rows, side="right") - 1
     positions = [np.flatnonzero(part_of == part) for part in range(len(starts) - 1)]
     local = [rows[where] - start for where, start in zip(positions, starts, strict=False)]
-    return parts.join_samples(pool.run(parts.gather, each=local), positions)
+    return parts.join_samples(pool.run(parts.gather, "embeddings", each=local), positions)
 
 
 def _reduced(P: Rows, matrix: Any, n_instances: Any, options: Options, seed: int) -> ArrayRows:
     """Sparse embeddings as dense ones of few columns, learnt from the rows that train k-means."""
     E = ArrayRows("embeddings", check_matrix("embeddings", matrix.tocsr()))
-    whole = parts.join_probabilities(PoolHere([Part(P, E)]).run(parts.look))
+    whole = parts.join_probabilities(PoolHere([P], [E]).run(parts.look, "probabilities"))
     parts.check_same_rows(E, whole.n_rows)
     K = _n_clusters(whole, check_n_instances(n_instances, whole.n_rows), options)
     rows = training_rows(whole.n_rows, K, seed)
@@ -322,6 +327,6 @@ def _nearest(
     while np.minimum(clusters.size, depth).sum() < batch:
         depth += 1
     budget = np.full(len(clusters), depth)
-    told = pool.run(parts.nominate_nearest, centroids, budget, each=starts[:-1])
+    told = pool.run(parts.nominate_nearest, "embeddings", centroids, budget, each=starts[:-1])
     nearest = Candidates.concatenate(told).first_of_each_cluster(budget)
     return nearest[nearest_to_centres(nearest.priority, nearest.cluster, batch)]
