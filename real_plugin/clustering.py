@@ -9,6 +9,7 @@ than a quarter of the time of MiniBatchKMeans.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import faiss
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
+from threadpoolctl import ThreadpoolController
 
 from real_plugin._keys import rows_by_key
 from real_plugin._rows import ArrayRows, Rows
@@ -85,7 +87,21 @@ def training_rows(n_rows: int, n_clusters: int, seed: int) -> IntArray:
 
 
 def train(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
-    """Centroids of `sample`: k-means++ seeds, then the `SCHEDULE` of Lloyd iterations."""
+    """Centroids of `sample`: k-means++ seeds, then the `SCHEDULE` of Lloyd iterations.
+
+    On one thread: products of matrices on several differ in their last bits, and whoever
+    trains on as many cores as he has would get other clusters than his neighbour.
+    """
+    with _libraries().limit(limits=1):
+        return _train(sample, n_clusters, seed)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _train(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
     centroids = seed_centroids(sample[: SEEDING_ROWS * n_clusters], n_clusters, seed)
     for rows_per_centroid, n_iterations in SCHEDULE:
         kmeans = faiss.Kmeans(

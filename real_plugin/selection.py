@@ -205,10 +205,8 @@ def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Se
 
     sample = _training_sample(pool, starts, K, seed)
     centroids = train(sample, min(K, whole.n_rows), seed)
-    counts, inertias = zip(
-        *pool.run(parts.count, "embeddings", centroids, whole.n_classes), strict=True
-    )
-    votes = sum(counts)
+    told = pool.run(parts.count, "embeddings", centroids, whole.n_classes)
+    votes, inertia = (sum(column) for column in zip(*told, strict=True))
     pseudo_label = votes.argmax(axis=1)  # Eq. 3; argmax breaks ties to the lowest class
     with_entropy = options.variant == "entropy" and not is_cold
     told = pool.run(parts.measure, "probabilities", pseudo_label, with_entropy)
@@ -237,7 +235,7 @@ def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Se
         source=source,
         clusters=clusters,
         assignment=pool.assignment([part.n_rows for part in seen]),
-        inertia=sum(inertias),
+        inertia=inertia,
         n_clusters=len(clusters),
         variant=options.variant,
         random_state=seed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from benchmarks.speed import runner, text
+from benchmarks.speed import large, runner, text
 
 
 def run(
@@ -13,16 +13,22 @@ def run(
     repeat: int,
     threads: int | None,
     rows: list[int],
-    columns: int,
+    columns: int | None,
     embeddings: list[Path],
+    scale: list[int] | None,
+    folder: Path | None,
     encoder: str,
     texts: Path | None,
     limit: int,
     max_length: int,
 ) -> int:
-    """Measure queries on vectors, and scoring and training on texts."""
+    """Measure queries on vectors, and scoring and training on texts; or pools in files."""
+    cores = os.cpu_count() or 1
+    if scale is not None:
+        large.run(scale or large.SIZES, columns or 384, folder, repeat, threads or cores)
+        return 0
     if only != "texts":
-        runner.run(rows, columns, embeddings, repeat, threads or 1)
+        runner.run(rows, columns or 768, embeddings, repeat, threads or 1)
     if only != "vectors":
-        text.run(encoder, texts, limit, max_length, threads or os.cpu_count() or 1, repeat)
+        text.run(encoder, texts, limit, max_length, threads or cores, repeat)
     return 0

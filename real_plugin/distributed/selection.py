@@ -9,6 +9,7 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+from dask.optimization import cull
 from numpy.typing import NDArray
 
 from real_plugin._rows import ArrayRows
@@ -77,30 +78,29 @@ def select_partitions(
     if isinstance(embeddings, str):
         probabilities, embeddings = _columns(probabilities, embeddings)
     probabilities, embeddings = _same_partitions(probabilities, embeddings)
-    pool = PoolOnDask(_sources("probabilities", probabilities), _sources("embeddings", embeddings))
-    return select_from(pool, n_instances, options, seed)
+    return select_from(PoolOnDask(probabilities, embeddings), n_instances, options, seed)
 
 
 class PoolOnDask:
     """A pool whose parts are read by Dask's workers."""
 
-    def __init__(self, probabilities: Sequence[Any], embeddings: Sequence[Any]) -> None:
-        self._sources = {"probabilities": probabilities, "embeddings": embeddings}
-        self._kept: Sequence[Any] = [None] * len(probabilities)
+    def __init__(self, probabilities: Any, embeddings: Any) -> None:
+        collections = {"probabilities": probabilities, "embeddings": embeddings}
+        self._sources = {kind: partitions(values) for kind, values in collections.items()}
+        self._kept: Sequence[Any] = [None] * len(self._sources["embeddings"])
 
     def run(
         self, step: Step, source: Source, *shared: Any, each: Sequence[Any] | None = None
     ) -> list[Any]:
-        rows = [None] * len(self._kept) if source is None else self._sources[source]
         common = [dask.delayed(value, traverse=False) for value in shared]
-        own = [[]] * len(rows) if each is None else [[value] for value in each]
-        work = dask.delayed(step, nout=2)
-        results = dask.persist(
-            *(
-                work(some, kept, *mine, *common)
-                for some, kept, mine in zip(rows, self._kept, own, strict=True)
-            )
-        )
+        work = dask.delayed(_run_step, nout=2)
+        results = []
+        for number, kept in enumerate(self._kept):
+            own = [] if each is None else [each[number]]
+            name = f"partition {number} of {source}"
+            piece = None if source is None else self._sources[source][number]
+            results.append(work(step, name, piece, kept, *own, *common))
+        results = dask.persist(*results)
         self._kept = [kept for kept, _ in results]
         return list(dask.compute(*(told for _, told in results)))
 
@@ -163,10 +163,45 @@ def _with_sizes(values: Any) -> Any:
     return values.copy().compute_chunk_sizes() if np.isnan(values.chunks[0]).any() else values
 
 
-def _sources(kind: str, collection: Any) -> list[Any]:
-    pieces = np.ravel(collection.to_delayed())
-    read = dask.delayed(_rows, pure=True)
-    return [read(f"partition {number} of {kind}", piece) for number, piece in enumerate(pieces)]
+class Recipe:
+    """How to read a partition, to be followed within the task that needs it.
+
+    So a partition that is read from a file is never sent from one worker to another, which
+    the cluster might do with the result of a task of its own.
+    """
+
+    def __init__(self, graph: dict[Any, Any], key: Any) -> None:
+        self.graph, self.key = graph, key
+
+    def follow(self) -> Any:
+        return dask.get(self.graph, self.key)
+
+
+def partitions(collection: Any) -> list[Any]:
+    """The partitions, as recipes if each needs nothing but itself, or else as tasks."""
+    pieces = np.ravel(collection.to_delayed()).tolist()
+    return [_recipe(piece) or piece for piece in pieces]
+
+
+def _recipe(piece: Any) -> Recipe | None:
+    graph, dependencies = cull(dict(piece.__dask_graph__()), [piece.key])
+    is_chain = all(len(needed) <= 1 for needed in dependencies.values())
+    return Recipe(graph, piece.key) if is_chain and not _has_futures(piece) else None
+
+
+def _has_futures(collection: Any) -> bool:
+    """Whether some of it is on a cluster already."""
+    try:
+        from distributed import futures_of
+    except ImportError:
+        return False
+    return bool(futures_of(collection))
+
+
+def _run_step(step: Step, name: str, piece: Any, *arguments: Any) -> Any:
+    if piece is None:
+        return step(None, *arguments)
+    return step(_rows(name, piece.follow() if isinstance(piece, Recipe) else piece), *arguments)
 
 
 def _rows(name: str, piece: Any) -> ArrayRows:
