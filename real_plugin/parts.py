@@ -31,7 +31,7 @@ UNITS = 2**32
 #: Two rows of probabilities are the same if no entry differs by more.
 _SAME = 1e-6
 #: Rows whose candidates are looked at together.
-_BLOCK = 2**18
+_BLOCK = 2**16
 
 IntArray = NDArray[np.int64]
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from real_plugin._validation import check_option
-from real_plugin.distributed.selection import PROBABILITIES
+from real_plugin.distributed.selection import PROBABILITIES, pieces_of
 
 if TYPE_CHECKING:
     from real_plugin.text import TransformerClassifier
@@ -83,23 +83,21 @@ def score_texts(
             raise ValueError(f"ddf has no column {column!r}; it has {', '.join(ddf.columns)}.")
     check_option("dtype", dtype, DTYPES)
     folder = Path(path).resolve()
-    files = [folder / f"part-{number:06}.parquet" for number in range(ddf.npartitions)]
+    folder.mkdir(parents=True, exist_ok=True)
+    pieces = pieces_of(ddf[wanted])
+    files = [folder / f"part-{number:06}.parquet" for number in range(len(pieces))]
     _refuse_other_partitions(folder, files)
     directory = _saved(model, folder)
     job = Job(directory, _identity(directory, changes), text_column, id_column, dtype, changes)
     score = dask.delayed(_score_partition, pure=False)
-    dask.compute(
-        *(
-            score(piece, file, job)
-            for piece, file in zip(ddf[wanted].to_delayed(), files, strict=True)
-        )
-    )
+    dask.compute(*(score(piece, file, job) for piece, file in zip(pieces, files, strict=True)))
     return read_scores(files)
 
 
 def read_scores(files: Sequence[Path]) -> Any:
     """The files of `score_texts` as a Dask DataFrame."""
-    return dd.from_map(_read, list(files), meta=_read(files[0]).iloc[:0])
+    with dask.config.set({"dataframe.convert-string": False}):  # or lists become texts
+        return dd.from_map(_read, list(files), meta=_read(files[0]).iloc[:0])
 
 
 @dataclass(frozen=True)
@@ -155,6 +153,12 @@ def _digest(texts: Sequence[str]) -> str:
 def _score_partition(piece: pd.DataFrame, file: Path, job: Job) -> None:
     """Write the scores of one partition, unless the file has them already."""
     texts = piece[job.text_column].tolist()
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"partition {int(file.stem[-6:])} has {text!r} of type {type(text).__name__} in "
+                f"row {row}; every text must be a str (drop missing ones, or replace them by '')."
+            )
     ids = (piece.index if job.id_column is None else piece[job.id_column]).to_numpy()
     made_from = {
         "model": job.identity,

@@ -179,14 +179,22 @@ class Recipe:
 
 def partitions(collection: Any) -> list[Any]:
     """The partitions, as recipes if each needs nothing but itself, or else as tasks."""
-    pieces = np.ravel(collection.to_delayed()).tolist()
-    return [_recipe(piece) or piece for piece in pieces]
+    pieces = pieces_of(collection)
+    return pieces if _has_futures(collection) else [_recipe(p) or p for p in pieces]
+
+
+def pieces_of(collection: Any) -> list[Any]:
+    """The partitions as tasks, as many as the collection says it has."""
+    if isinstance(collection, da.Array):
+        return list(np.ravel(collection.to_delayed()))
+    # Dask's full optimization joins partitions of files of which few columns are read.
+    return list(collection.simplify().to_delayed(optimize_graph=False))
 
 
 def _recipe(piece: Any) -> Recipe | None:
     graph, dependencies = cull(dict(piece.__dask_graph__()), [piece.key])
     is_chain = all(len(needed) <= 1 for needed in dependencies.values())
-    return Recipe(graph, piece.key) if is_chain and not _has_futures(piece) else None
+    return Recipe(graph, piece.key) if is_chain else None
 
 
 def _has_futures(collection: Any) -> bool:
