@@ -40,9 +40,12 @@ def rows_by_key(seed: int, n_rows: int, count: int) -> NDArray[np.int64]:
     keys = np.empty(0, dtype=np.uint64)
     for start in range(0, n_rows, _BLOCK):
         block = np.arange(start, min(start + _BLOCK, n_rows))
-        rows = np.concatenate([rows, block])
-        keys = np.concatenate([keys, instance_keys(seed, block)])
-        if count < len(rows):
+        block_keys = instance_keys(seed, block)
+        if len(rows) == count:
+            smaller = block_keys < keys.max()
+            block, block_keys = block[smaller], block_keys[smaller]
+        rows, keys = np.concatenate([rows, block]), np.concatenate([keys, block_keys])
+        if len(rows) > count:
             smallest = np.argpartition(keys, count - 1)[:count]
             rows, keys = rows[smallest], keys[smallest]
     return rows[np.argsort(keys)]

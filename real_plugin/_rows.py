@@ -28,6 +28,13 @@ class Block(NamedTuple):
     name: str  #: of what a user can look up: "embeddings", "chunk 3 of embeddings"
     first: int  #: number of the first row within that
 
+    def split(self, count: int) -> Iterator[Block]:
+        """`count` blocks of about the same size, or fewer."""
+        step = max(1, -(-len(self.values) // count))
+        for at in range(0, len(self.values), step):
+            values = self.values[at : at + step]
+            yield Block(self.start + at, values, self.name, self.first + at)
+
 
 class Rows(Protocol):
     """An (n, d) matrix that need not be in memory."""

@@ -9,7 +9,6 @@ than a quarter of the time of MiniBatchKMeans.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import faiss
@@ -17,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
-from threadpoolctl import ThreadpoolController
 
 from real_plugin._keys import rows_by_key
-from real_plugin._rows import ArrayRows, Rows
+from real_plugin._rows import ArrayRows, Block, Rows
+from real_plugin._threads import block_threads, one_thread
 from real_plugin.nearest import Centres
 
 #: Rows per centroid that choose the k-means++ seeds.
@@ -92,13 +91,8 @@ def train(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
     On one thread: products of matrices on several differ in their last bits, and whoever
     trains on as many cores as he has would get other clusters than his neighbour.
     """
-    with _libraries().limit(limits=1):
+    with one_thread():
         return _train(sample, n_clusters, seed)
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 def _train(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
@@ -158,11 +152,17 @@ def assign(
     assignment = np.empty(n_rows, dtype=np.int32)
     distance = np.empty(n_rows, dtype=np.float32)
     centres = Centres(centroids)
-    for block in embeddings.blocks():
+
+    def assign_block(block: Block) -> None:
         rows = slice(block.start, block.start + len(block.values))
         vectors = as_float32(block.values)
         assignment[rows], distance[rows] = centres.nearest(vectors)
         check_finite(block.name, block.first, vectors, distance[rows])
+
+    with block_threads() as (count, run):
+        for block in embeddings.blocks():
+            for _ in run(assign_block, block.split(count)):
+                pass
     return assignment, distance
 
 

@@ -32,6 +32,8 @@ def main():
     for extra in ("skactiveml", "text"):
         message = import_error(lambda name=extra: importlib.import_module(f"real_plugin.{name}"))
         assert f"pip install 'real-plugin[{extra}]'" in message
+    message = import_error(lambda: importlib.import_module("real_plugin.distributed"))
+    assert "pip install 'real-plugin[dask]'" in message
     assert "pip install pandas" in import_error(selection.to_frame)
     print(f"wheel of real_plugin {real_plugin.__version__}: core works, extras say their name")
 

@@ -27,6 +27,7 @@ from benchmarks.speed.runner import THREAD_VARIABLES
 SIZES = [100_000, 1_000_000, 10_000_000]
 #: Rows of a partition on the cluster, unless that makes fewer than two a worker.
 PARTITION_ROWS = 250_000
+ROW = "  {:>12}{:>9}  {:12}{:>9}{:>8}{:>9}{:>10}{:>12}"
 OPTIONS: dict[str, Any] = {"n_clusters": N_CLUSTERS, "random_state": 0}
 
 
@@ -35,6 +36,7 @@ class Measurement:
     """One pool, in one way."""
 
     seconds: float  #: wall time, the median of the runs
+    cpu_seconds: float  #: of all processes that work, the median of the runs
     peak_bytes: int  #: largest, of all processes that work, the file cache aside
     moved_bytes: int  #: between processes
     indices: list[int]
@@ -47,8 +49,9 @@ def run(sizes: list[int], columns: int, folder: Path | None, repeat: int, thread
         f"of {repeat} run(s). Vectors of\n{columns} x float16 and {N_CLASSES} probabilities in "
         f".npy files, b = {BATCH}, K = {N_CLUSTERS}. One process with\n{threads} thread(s); a "
         f"local Dask cluster of {threads} process(es) with one thread each.\n\n"
-        f"  {'rows':>12}{'file MB':>9}{'':14}{'seconds':>9}{'peak MB':>9}{'moved MB':>10}"
-        f"{'same picks':>12}",
+        + ROW.format(
+            "rows", "file MB", "", "seconds", "CPU s", "peak MB", "moved MB", "same picks"
+        ),
         flush=True,
     )
     here: dict[int, Measurement] = {}
@@ -70,7 +73,7 @@ def run(sizes: list[int], columns: int, folder: Path | None, repeat: int, thread
             _print_row(n_rows, needed, "one process", here[n_rows], here[n_rows])
             cluster = _in_process(_measure_cluster, pool, repeat, threads)
             _print_row(n_rows, needed, "cluster", cluster, here[n_rows])
-    _print_slopes(here)
+    print_slopes(here)
 
 
 def _in_process(measure: Callable[..., Measurement], pool: Path, repeat: int, threads: int) -> Any:
@@ -148,15 +151,23 @@ def _slice(file: Path, start: int, size: int) -> Any:
 
 
 def _measure(query: Callable[[], Any], repeat: int, memory: PeakWithoutFiles) -> Measurement:
-    seconds, moved, selection = [], 0, None
+    query()  # brings the file into the cache, and all libraries to work
+    runs = []
     with memory:
         for _ in range(repeat):
-            start, sent = time.perf_counter(), _sent_bytes()
+            before = time.perf_counter(), _cpu_seconds(memory.processes), _sent_bytes()
             selection = query()
-            seconds.append(time.perf_counter() - start)
-            moved = _sent_bytes() - sent
-    picks = [] if selection is None else selection.indices.tolist()
-    return Measurement(statistics.median(seconds), memory.peak, moved, picks)
+            after = time.perf_counter(), _cpu_seconds(memory.processes), _sent_bytes()
+            runs.append([y - x for x, y in zip(before, after, strict=True)])
+    seconds, cpu, moved = (statistics.median(column) for column in zip(*runs, strict=True))
+    return Measurement(seconds, cpu, memory.peak, int(moved), selection.indices.tolist())
+
+
+def _cpu_seconds(processes: list[int]) -> float:
+    import psutil
+
+    times = [psutil.Process(process).cpu_times() for process in processes]
+    return float(sum(time.user + time.system for time in times))
 
 
 def _sent_bytes() -> int:
@@ -168,22 +179,24 @@ def _sent_bytes() -> int:
 
 
 def _print_row(n_rows: int, size: int, way: str, m: Measurement, reference: Measurement) -> None:
-    moved = f"{m.moved_bytes / 1e6:10.1f}" if way == "cluster" else f"{'':10}"
-    same = ("yes" if m.indices == reference.indices else "NO") if way == "cluster" else ""
-    print(
-        f"  {n_rows:12,}{size / 1e6:9,.0f}  {way:12}{m.seconds:9.2f}{m.peak_bytes / 1e6:9,.0f}"
-        f"{moved}{same:>12}",
-        flush=True,
-    )
+    own = [f"{m.seconds:.2f}", f"{m.cpu_seconds:.2f}", f"{m.peak_bytes / 1e6:,.0f}"]
+    if m is not reference:
+        is_same = m.indices == reference.indices
+        own += [f"{m.moved_bytes / 1e6:.1f}", "yes" if is_same else "NO"]
+    print(ROW.format(f"{n_rows:,}", f"{size / 1e6:,.0f}", way, *own, "", "").rstrip(), flush=True)
 
 
-def _print_slopes(here: dict[int, Measurement]) -> None:
+def print_slopes(here: dict[int, Measurement]) -> None:
     """How time grows with the rows, and the targets, as far as their sizes were measured."""
     sizes = sorted(here)
     for few, many in pairwise(sizes):
         ratio = here[many].seconds / here[few].seconds
         exponent = log(ratio) / log(many / few)
-        print(f"  {few:,} to {many:,} rows: {ratio:.1f} times the time, slope {exponent:.2f}")
+        cpu = here[many].cpu_seconds / here[few].cpu_seconds
+        print(
+            f"  {few:,} to {many:,} rows: {ratio:.1f} times the time, slope {exponent:.2f}; "
+            f"{cpu:.1f} times the CPU seconds"
+        )
     small, large = here.get(SIZES[0]), here.get(SIZES[1])
     if small and large:
         ratio = large.seconds / small.seconds
