@@ -27,6 +27,8 @@ from benchmarks.speed.runner import THREAD_VARIABLES
 SIZES = [100_000, 1_000_000, 10_000_000]
 #: Rows of a partition on the cluster, unless that makes fewer than two a worker.
 PARTITION_ROWS = 250_000
+#: Seconds that the system's clock of a process advances at a time.
+CLOCK = 0.01
 ROW = "  {:>12}{:>9}  {:12}{:>9}{:>8}{:>9}{:>10}{:>12}"
 OPTIONS: dict[str, Any] = {"n_clusters": N_CLUSTERS, "random_state": 0}
 
@@ -192,7 +194,7 @@ def print_slopes(here: dict[int, Measurement]) -> None:
     for few, many in pairwise(sizes):
         ratio = here[many].seconds / here[few].seconds
         exponent = log(ratio) / log(many / few)
-        cpu = here[many].cpu_seconds / here[few].cpu_seconds
+        cpu = here[many].cpu_seconds / max(here[few].cpu_seconds, CLOCK)
         print(
             f"  {few:,} to {many:,} rows: {ratio:.1f} times the time, slope {exponent:.2f}; "
             f"{cpu:.1f} times the CPU seconds"
