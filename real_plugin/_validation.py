@@ -72,36 +72,24 @@ def check_seed(random_state: Any) -> int:
     return seed
 
 
-def check_probabilities(probabilities: Any) -> NDArray[np.floating]:
-    """Probabilities as an (n, Y) float array, each row a distribution over the classes."""
-    P = _numeric_array("probabilities", probabilities)
-    if P.ndim != 2:
-        raise ValueError(
-            f"probabilities has {P.ndim} dimension(s) {P.shape}; it must be 2-D, a row for "
-            "every instance and a column for every class, as predict_proba gives it."
-        )
-    if len(P) == 0:
-        raise ValueError("probabilities has no rows; there is nothing to select from.")
-    if P.shape[1] < 2:
-        raise ValueError(
-            f"probabilities has {P.shape[1]} column(s); it needs a column for every class, at "
-            "least two. For P(positive) alone pass np.column_stack([1 - p, p])."
-        )
-    if not np.issubdtype(P.dtype, np.floating):
-        P = P.astype(np.float64)
+def as_floats(values: NDArray[Any]) -> NDArray[np.floating]:
+    return values if values.dtype.kind == "f" else values.astype(np.float64)
 
-    row_sums = P.sum(axis=1, dtype=np.float64)
+
+def check_distributions(name: str, P: NDArray[np.floating], first: int) -> None:
+    """Raise unless each row is a distribution; the rows are numbered from `first`."""
+    row_sums = np.einsum("ij->i", P, dtype=np.float64)
     finite = np.isfinite(row_sums)
     if not finite.all():
         row = int(np.argmin(finite))
         raise ValueError(
-            f"probabilities has NaN or infinite values, first in row {row}: {P[row]}; "
+            f"{name} has NaN or infinite values, first in row {first + row}: {P[row]}; "
             "every probability must be a number between 0 and 1."
         )
-    if P.min() < 0:
+    if P.min(initial=0) < 0:
         row = int(np.argmax((P < 0).any(axis=1)))
         raise ValueError(
-            f"probabilities has negative values, first in row {row}: {P[row]}; if these are "
+            f"{name} has negative values, first in row {first + row}: {P[row]}; if these are "
             "logits, pass their softmax."
         )
     tolerance = 1e-2 if P.dtype.itemsize <= 2 else 1e-3
@@ -109,10 +97,9 @@ def check_probabilities(probabilities: Any) -> NDArray[np.floating]:
     if off.any():
         row = int(np.argmax(off))
         raise ValueError(
-            f"probabilities: row {row} sums to {row_sums[row]:.6g}, not to 1; if these are "
+            f"{name}: row {first + row} sums to {row_sums[row]:.6g}, not to 1; if these are "
             "scores, pass their softmax, or divide each row by its sum."
         )
-    return P
 
 
 def at_least_two_classes(probabilities: Any) -> Any:
@@ -126,31 +113,38 @@ def at_least_two_classes(probabilities: Any) -> Any:
     return probabilities
 
 
-def check_embeddings(embeddings: Any, n_rows: int) -> Any:
-    """Embeddings as an (n, d) numeric array or CSR matrix, not copied where it is one.
+#: What a matrix of each kind is, and how to make one of something else.
+_FORMS = {
+    "probabilities": "a row for every instance and a column for every class, as predict_proba "
+    "gives it.",
+    "embeddings": "a vector for every instance. A 1-D feature becomes 2-D with x.reshape(-1, 1).",
+}
 
-    The values are looked at later, in the one pass that assigns rows to clusters.
+
+def check_matrix(name: str, values: Any) -> Any:
+    """`values` if it is a numeric matrix with enough columns; what is in it is read later.
+
+    `name` ends in "probabilities" or "embeddings", which have different rules.
     """
-    if sparse.issparse(embeddings):
-        E = embeddings.tocsr()
-    else:
-        E = _numeric_array("embeddings", embeddings)
-    if E.ndim != 2:
+    kind = name.split()[-1]
+    check_real_numbers(name, values.dtype)
+    if len(values.shape) != 2:
         raise ValueError(
-            f"embeddings has {E.ndim} dimension(s) {E.shape}; it must be 2-D, a vector for "
-            "every instance. A 1-D feature becomes 2-D with x.reshape(-1, 1)."
+            f"{name} has {len(values.shape)} dimension(s) {tuple(values.shape)}; it must be 2-D, "
+            f"{_FORMS[kind]}"
         )
-    if E.shape[0] != n_rows:
+    n_columns = values.shape[1]
+    if kind == "probabilities" and n_columns < 2 and values.shape[0]:
         raise ValueError(
-            f"embeddings has {E.shape[0]} rows, but there are {n_rows} rows of probabilities; "
-            "both must describe the same pool, row by row."
+            f"{name} has {n_columns} column(s); it needs a column for every class, at "
+            "least two. For P(positive) alone pass np.column_stack([1 - p, p])."
         )
-    if E.shape[1] == 0:
-        raise ValueError("embeddings has no columns; a vector needs at least one number.")
-    return E
+    if n_columns == 0:
+        raise ValueError(f"{name} has no columns; a vector needs at least one number.")
+    return values
 
 
-def _numeric_array(name: str, values: Any) -> NDArray[Any]:
+def numeric_array(name: str, values: Any) -> NDArray[Any]:
     if sparse.issparse(values):
         raise TypeError(f"{name} is a sparse matrix; pass a dense array ({name}.toarray()).")
     try:
@@ -161,9 +155,12 @@ def _numeric_array(name: str, values: Any) -> NDArray[Any]:
         raise TypeError(
             f"{name} can't be read as an array of numbers ({error}); pass a 2-D numeric array."
         ) from error
-    if array.dtype.kind not in "fiub":
-        raise TypeError(
-            f"{name} has dtype {array.dtype}; it must hold real numbers (float16, float32 or "
-            "float64)."
-        )
+    check_real_numbers(name, array.dtype)
     return array
+
+
+def check_real_numbers(name: str, dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "fiub":
+        raise TypeError(
+            f"{name} has dtype {dtype}; it must hold real numbers (float16, float32 or float64)."
+        )

@@ -1,9 +1,9 @@
 """K-means over the embeddings of a pool, behind one function.
 
 The recipe is greedy k-means++ seeds and faiss' Lloyd iterations on a keyed subsample, then
-one pass that gives every row its nearest centre. It was chosen by `python -m benchmarks
-speed`: within 2 % of the inertia of a full Lloyd run on real [CLS] vectors, at less than a
-quarter of the time of MiniBatchKMeans.
+one pass that gives every row its nearest centre (`nearest`). It was chosen by `python -m
+benchmarks speed`: within 2 % of the inertia of a full Lloyd run on real [CLS] vectors, at less
+than a quarter of the time of MiniBatchKMeans.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
-from real_plugin._keys import instance_keys
+from real_plugin._keys import rows_by_key
+from real_plugin._rows import ArrayRows, Block, Rows
+from real_plugin._threads import block_threads, one_thread
+from real_plugin.nearest import Centres
 
 #: Rows per centroid that choose the k-means++ seeds.
 SEEDING_ROWS = 16
@@ -25,8 +28,6 @@ SEEDING_ROWS = 16
 SCHEDULE = ((96, 6), (256, 2))
 #: A pool of this many rows may be trained on whole; of a larger one, a quarter at most.
 SMALL_POOL = 20_000
-#: Rows that are converted to float32 and assigned at a time.
-CHUNK_ROWS = 16_384
 #: Sparse rows are reduced to this many dimensions (latent semantic analysis) at most.
 SPARSE_DIMENSIONS = 100
 
@@ -67,28 +68,34 @@ def cluster(embeddings: Any, n_clusters: int, seed: int) -> Clustering:
         If a value is NaN, infinite or too large for squared distances in float32.
     """
     n_rows = embeddings.shape[0]
-    n_clusters = min(n_clusters, n_rows)
     rows = training_rows(n_rows, n_clusters, seed)
     if sparse.issparse(embeddings):
-        embeddings = _reduce(embeddings, rows, seed)
-    sample = as_float32(embeddings[rows])
-    check_finite(sample, np.einsum("ij,ij->i", sample, sample), rows)
-    centroids = train(sample, n_clusters, seed)
-    return Clustering(centroids, *assign(embeddings, centroids))
+        embeddings = reduce_sparse(embeddings, rows, seed)
+    source = ArrayRows("embeddings", embeddings)
+    sample = as_float32(take_finite(source, rows))
+    centroids = train(sample, min(n_clusters, n_rows), seed)
+    return Clustering(centroids, *assign(source, centroids, n_rows))
 
 
-def training_rows(n_rows: int, n_clusters: int, seed: int) -> NDArray[np.intp]:
+def training_rows(n_rows: int, n_clusters: int, seed: int) -> IntArray:
     """The rows that train k-means, in the order of their keys."""
+    n_clusters = min(n_clusters, n_rows)
     most = SCHEDULE[-1][0] * n_clusters
     share = max(SCHEDULE[0][0] * n_clusters, SMALL_POOL, n_rows // 4)
-    size = min(n_rows, most, share)
-    keys = instance_keys(seed, 0, n_rows)
-    rows = np.argpartition(keys, size - 1)[:size]
-    return rows[np.argsort(keys[rows])]
+    return rows_by_key(seed, n_rows, min(n_rows, most, share))
 
 
 def train(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
-    """Centroids of `sample`: k-means++ seeds, then the `SCHEDULE` of Lloyd iterations."""
+    """Centroids of `sample`: k-means++ seeds, then the `SCHEDULE` of Lloyd iterations.
+
+    On one thread: products of matrices on several differ in their last bits, and whoever
+    trains on as many cores as he has would get other clusters than his neighbour.
+    """
+    with one_thread():
+        return _train(sample, n_clusters, seed)
+
+
+def _train(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
     centroids = seed_centroids(sample[: SEEDING_ROWS * n_clusters], n_clusters, seed)
     for rows_per_centroid, n_iterations in SCHEDULE:
         kmeans = faiss.Kmeans(
@@ -138,26 +145,32 @@ def _squared_distances(
     return distances
 
 
-def assign(embeddings: Any, centroids: FloatArray) -> tuple[NDArray[np.int32], FloatArray]:
-    """Nearest centroid of every row, and the squared distance to it, chunk by chunk."""
-    n_rows = embeddings.shape[0]
+def assign(
+    embeddings: Rows, centroids: FloatArray, n_rows: int
+) -> tuple[NDArray[np.int32], FloatArray]:
+    """Nearest centroid of every row, and the squared distance to it, block by block."""
     assignment = np.empty(n_rows, dtype=np.int32)
     distance = np.empty(n_rows, dtype=np.float32)
-    index = faiss.IndexFlatL2(centroids.shape[1])
-    index.add(centroids)
-    for start in range(0, n_rows, CHUNK_ROWS):
-        chunk = slice(start, start + CHUNK_ROWS)
-        vectors = as_float32(embeddings[chunk])
-        nearest_distance, nearest = index.search(vectors, 1)
-        check_finite(vectors, nearest_distance[:, 0], np.arange(start, start + len(vectors)))
-        assignment[chunk] = nearest[:, 0]
-        distance[chunk] = nearest_distance[:, 0]
+    centres = Centres(centroids)
+
+    def assign_block(block: Block) -> None:
+        rows = slice(block.start, block.start + len(block.values))
+        vectors = as_float32(block.values)
+        assignment[rows], distance[rows] = centres.nearest(vectors)
+        check_finite(block.name, block.first, vectors, distance[rows])
+
+    with block_threads() as (count, run):
+        for block in embeddings.blocks():
+            for _ in run(assign_block, block.split(count)):
+                pass
     return assignment, distance
 
 
-def nearest_to_centres(clustering: Clustering, count: int) -> IntArray:
+def nearest_to_centres(
+    distance: NDArray[np.floating], cluster_of: NDArray[np.int32], count: int
+) -> IntArray:
     """`count` rows: the nearest row of every cluster, then the second nearest, and so on."""
-    order, rank = rank_in_cluster(clustering.distance, clustering.assignment)
+    order, rank = rank_in_cluster(distance, cluster_of)
     return order[np.argsort(rank, kind="stable")[:count]]
 
 
@@ -175,30 +188,48 @@ def as_float32(vectors: Any) -> FloatArray:
         return np.ascontiguousarray(vectors, dtype=np.float32)
 
 
-def check_finite(vectors: FloatArray, squares: FloatArray, rows: NDArray[np.intp]) -> None:
-    """Raise if a squared norm or distance shows that a vector is unusable."""
+def take_finite(source: Rows, rows: IntArray) -> NDArray[Any]:
+    """Some rows; if one of them is unusable, an error that names the first such row."""
+    taken = source.take(rows)
+    if not (_squares(taken) < np.finfo(np.float32).max).all():
+        for block in source.blocks():
+            check_finite(block.name, block.first, block.values, _squares(block.values))
+    return taken
+
+
+def _squares(vectors: NDArray[Any]) -> FloatArray:
+    vectors = as_float32(vectors)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.einsum("ij,ij->i", vectors, vectors))
+
+
+def check_finite(name: str, first: int, vectors: NDArray[Any], squares: FloatArray) -> None:
+    """Raise if a squared norm or distance shows that a vector is unusable.
+
+    The rows are numbered from `first` in the error.
+    """
     unusable = ~(np.abs(squares) < np.finfo(np.float32).max)
     if unusable.any():
         at = int(np.argmax(unusable))
-        raise _unusable(int(rows[at]), vectors[at])
+        raise _unusable(name, first + at, as_float32(vectors[at]))
 
 
-def _unusable(row: int, values: NDArray[Any]) -> ValueError:
+def _unusable(name: str, row: int, values: NDArray[Any]) -> ValueError:
     if np.isnan(values).any():
         problem, remedy = "NaN", "drop or impute such rows before you query"
     else:
         problem = f"values up to {np.abs(values).max():.3g}"
         remedy = "squared distances must fit into float32: scale the vectors down"
-    return ValueError(f"embeddings has {problem} in row {row}; {remedy}.")
+    return ValueError(f"{name} has {problem} in row {row}; {remedy}.")
 
 
-def _reduce(matrix: Any, rows: NDArray[np.intp], seed: int) -> NDArray[Any]:
+def reduce_sparse(matrix: Any, rows: IntArray, seed: int) -> NDArray[Any]:
     """Latent semantic analysis of a sparse matrix, learnt from the training rows."""
     unusable = ~np.isfinite(matrix.data)
     if unusable.any():
         at = int(np.argmax(unusable))
         row = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
-        raise _unusable(row, matrix.data[at : at + 1])
+        raise _unusable("embeddings", row, matrix.data[at : at + 1])
     dimensions = min(SPARSE_DIMENSIONS, len(rows))
     if matrix.shape[1] <= dimensions:
         return np.asarray(matrix.toarray())

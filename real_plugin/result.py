@@ -53,7 +53,8 @@ class Selection:
         Arrays with an entry a cluster: size, pseudo_errors, density, budget,
         pseudo_label.
     assignment : ndarray of int32
-        The cluster of every row of the pool.
+        The cluster of every row of the pool. From `real_plugin.distributed` it is a Dask
+        array, which stays where the pool is; ``assignment.compute()`` brings it here.
     inertia : float
         Sum of the squared distances of the rows to their centres.
     n_clusters : int
@@ -71,7 +72,7 @@ class Selection:
     epsilon: NDArray[np.float64]
     source: NDArray[np.str_]
     clusters: Clusters
-    assignment: NDArray[np.int32]
+    assignment: Any
     inertia: float
     n_clusters: int
     variant: str
@@ -141,16 +142,17 @@ class Selection:
         if not len(picks):
             return self._why_not(row, name)
         pick = int(picks[0])
+        k = int(self.cluster[pick])
         if self.source[pick] == COLD_START:
             return (
                 f"Row {row} was picked because the model gives every row the same "
                 "probabilities, so only the embeddings can tell: it is among the nearest to "
-                f"the centre of its cluster of {self._size(row)}."
+                f"the centre of its cluster of {self.clusters.size[k]}."
             )
         predicted, majority = self.predicted[pick], self.pseudo_label[pick]
         epsilon = f"erroneous probability of {self.epsilon[pick]:.2f}"
         why = f"the model calls it {name(predicted)}"
-        cluster = f"{self._share(row)} % of its cluster of {self._size(row)}"
+        cluster = f"{self._share(k)} % of its cluster of {self.clusters.size[k]}"
         if predicted == majority:
             why += f", as it does {cluster}, but with an {epsilon}"
         else:
@@ -161,30 +163,26 @@ class Selection:
         elif self.variant == "pool":
             how = f"its {epsilon} is among the pool's largest"
         else:
-            how = f"the cluster gets {self._budget(row)}"
+            how = f"the cluster gets {self._budget(k)}"
         return f"Row {row} was picked because {why}; {how}."
 
     def _why_not(self, row: int, name: Any) -> str:
-        majority = self.clusters.pseudo_label[self.assignment[row]]
-        where = f"Row {row} was not picked: it lies in a cluster of {self._size(row)}"
+        k = int(self.assignment[row])
+        majority = self.clusters.pseudo_label[k]
+        where = f"Row {row} was not picked: it lies in a cluster of {self.clusters.size[k]}"
         if COLD_START in self.source:
             return f"{where}, where others are nearer to the centre."
         return (
-            f"{where}, {self._share(row)} % of which is called {name(majority)}; "
-            f"the cluster gets {self._budget(row)}."
+            f"{where}, {self._share(k)} % of which is called {name(majority)}; "
+            f"the cluster gets {self._budget(k)}."
         )
 
-    def _size(self, row: int) -> int:
-        return int(self.clusters.size[self.assignment[row]])
-
-    def _share(self, row: int) -> str:
-        """Percentage of the row's cluster that is predicted as the majority class."""
-        k = self.assignment[row]
+    def _share(self, k: int) -> str:
+        """Percentage of cluster `k` that is predicted as the majority class."""
         share = 100 * (1 - self.clusters.pseudo_errors[k] / self.clusters.size[k])
         return f"{share:.1f}" if 99 <= share < 100 else f"{share:.0f}"
 
-    def _budget(self, row: int) -> str:
-        k = self.assignment[row]
+    def _budget(self, k: int) -> str:
         return (
             f"{self.clusters.budget[k]} of the {len(self)} picks for its "
             f"{self.clusters.pseudo_errors[k]} pseudo errors"

@@ -1,50 +1,43 @@
-"""REAL (Algorithm 1 of the paper) and its ablation variants, on plain arrays.
+"""REAL (Algorithm 1 of the paper) and its ablation variants.
 
 Equation numbers are those of Chen et al., "REAL: A Representative Error-Driven Approach
-for Active Learning", ECML-PKDD 2023. Besides the clustering, the algorithm needs only
-small reductions over the pool: the (K, Y) counts of predictions, the K densities, and the
-best few rows of every cluster. Each of them is exact, so none depends on the order in
-which the rows come.
+for Active Learning", ECML-PKDD 2023. The algorithm is written once, for a pool in parts:
+what is computed for every row happens in the steps of `parts`, wherever the rows are. Here
+their answers are put together: the (K, Y) counts of predictions, the K densities, and the
+best few rows of every cluster.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
+from scipy import sparse
 
-from real_plugin._keys import instance_keys
+from real_plugin import parts
+from real_plugin._rows import ArrayRows, Rows, as_rows
 from real_plugin._validation import (
-    check_embeddings,
+    check_matrix,
     check_n_clusters,
     check_n_instances,
     check_option,
-    check_probabilities,
     check_seed,
 )
-from real_plugin.clustering import (
-    CHUNK_ROWS,
-    Clustering,
-    cluster,
-    nearest_to_centres,
-    rank_in_cluster,
-)
+from real_plugin.clustering import nearest_to_centres, reduce_sparse, train, training_rows
+from real_plugin.parts import UNITS, Candidates, Finalists, Kept, Plan
 from real_plugin.result import COLD_START, COMPLEMENT, PSEUDO_ERROR, Clusters, Selection
 
 VARIANTS = ("real", "pool", "uniform", "cluster", "entropy")
 RESIDUALS = ("paper", "density")
 SHORTFALLS = ("pool", "cluster")
 
-#: Densities are summed as integers, in units of 2**-32: integer sums don't depend on the
-#: order, float sums do.
-_UNITS = 2**32
-#: Two rows of probabilities are the same if no entry differs by more.
-_SAME = 1e-6
-
 IntArray = NDArray[np.int64]
+Step = Callable[..., tuple[Kept, Any]]
+Source = Literal["probabilities", "embeddings"] | None
+Seed = int | np.random.RandomState | np.random.Generator | None
 
 
 def select(
@@ -56,17 +49,20 @@ def select(
     n_clusters: int | str = "auto",
     residual: str = "paper",
     shortfall: str = "pool",
-    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    random_state: Seed = None,
 ) -> Selection:
     """Select the `n_instances` rows of a pool to label next.
 
     Parameters
     ----------
-    probabilities : array-like of shape (n, Y)
+    probabilities : array-like of shape (n, Y), or chunks of one
         The model's class probabilities for every row of the unlabelled pool.
-    embeddings : array-like or sparse matrix of shape (n, d)
+    embeddings : array-like or sparse matrix of shape (n, d), or chunks of one
         The model's representation of the same rows, such as the last layer's [CLS]
-        vectors. Neither array is changed or copied as a whole.
+        vectors. Neither argument is changed, and what is on disk is read a block at a
+        time: a `numpy.memmap`, or anything with a shape, a dtype and slices (Zarr, HDF5).
+        Chunks are a list of arrays, an object that can be iterated over several times
+        (`real_plugin.pools.parquet_column`), or a function that returns an iterator.
     n_instances : int
         The size of the batch, b in the paper.
     variant : {"real", "pool", "uniform", "cluster", "entropy"}, default="real"
@@ -113,26 +109,15 @@ def select(
     >>> len(selection.indices)
     10
     """
-    P = check_probabilities(probabilities)
-    n_rows = len(P)
-    E = check_embeddings(embeddings, n_rows)
-    batch = check_n_instances(n_instances, n_rows)
-    check_options(variant, n_clusters, residual, shortfall)
-    k = auto_n_clusters(n_rows, batch) if isinstance(n_clusters, str) else int(n_clusters)
+    options = Options(variant, n_clusters, residual, shortfall)
     seed = check_seed(random_state)
-
-    if _all_rows_same(P):
-        clustering = cluster(E, batch, seed)
-        pool = _read_pool(P, clustering)
-        budget = np.ones_like(pool.size)
-        picks = nearest_to_centres(clustering, batch)
-        source = np.full(batch, COLD_START)
+    P = as_rows("probabilities", probabilities)
+    E: Rows
+    if sparse.issparse(embeddings):
+        E = _reduced(P, embeddings, n_instances, options, seed)
     else:
-        clustering = cluster(E, k, seed)
-        pool = _read_pool(P, clustering)
-        budget = _budgets(pool, batch, variant, residual)
-        picks, source = _draw(P, pool, budget, batch, variant, shortfall, seed)
-    return _selection(picks, source, pool, budget, clustering, variant, seed)
+        E = as_rows("embeddings", embeddings)
+    return select_from(PoolHere([P], [E]), n_instances, options, seed)
 
 
 def check_options(variant: str, n_clusters: int | str, residual: str, shortfall: str) -> None:
@@ -157,57 +142,139 @@ def auto_n_clusters(n_rows: int, n_instances: int) -> int:
     return max(1, min(max(third, 20), n_rows // 10))
 
 
-def _all_rows_same(P: NDArray[np.floating]) -> bool:
-    chunks = (P[start : start + CHUNK_ROWS] for start in range(0, len(P), CHUNK_ROWS))
-    return all((np.abs(chunk - P[0]) <= _SAME).all() for chunk in chunks)
+@dataclass(frozen=True)
+class Options:
+    """The options of `select`, checked."""
+
+    variant: str
+    n_clusters: int | str
+    residual: str
+    shortfall: str
+
+    def __post_init__(self) -> None:
+        check_options(self.variant, self.n_clusters, self.residual, self.shortfall)
 
 
-@dataclass(frozen=True, eq=False)
-class _Pool:
-    """The pool as Algorithm 1 sees it: per row, then per cluster."""
+class Pool(Protocol):
+    """The parts of a pool, in their order, wherever they are."""
 
-    assignment: NDArray[np.int32]
-    predicted: IntArray
-    epsilon: NDArray[np.float64]
-    is_error: NDArray[np.bool_]
-    size: IntArray
-    pseudo_label: IntArray
-    pseudo_errors: IntArray
-    density: IntArray  # in 1 / _UNITS
+    def run(
+        self, step: Step, source: Source, *shared: Any, each: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """Run a step of `parts` on every part, and return what each of them tells.
+
+        A step gets the part's `source`, what the step before kept, its own entry of
+        `each` (if there is one) and all of `shared`.
+        """
+
+    def assignment(self, sizes: Sequence[int]) -> Any:
+        """The cluster of every row, as kept by the steps; `sizes` are the parts' rows."""
 
 
-def _read_pool(P: NDArray[np.floating], clustering: Clustering) -> _Pool:
-    n_rows, n_classes = P.shape
-    K = len(clustering.centroids)
-    c = clustering.assignment
-    predicted = P.argmax(axis=1)  # Eq. 2
-    counts = np.bincount(c.astype(np.int64) * n_classes + predicted, minlength=K * n_classes)
-    counts = counts.reshape(K, n_classes)
-    pseudo_label = counts.argmax(axis=1)  # Eq. 3; argmax breaks ties to the lowest class
-    majority = pseudo_label[c]
-    is_error = predicted != majority
-    p_majority = P[np.arange(n_rows), majority].astype(np.float64)
-    epsilon = np.clip(1.0 - p_majority, 0.0, 1.0)  # Eq. 5
-    density = np.zeros(K, dtype=np.int64)
-    np.add.at(density, c[is_error], np.rint(epsilon[is_error] * _UNITS).astype(np.int64))  # Eq. 4
-    return _Pool(
-        assignment=c,
-        predicted=predicted,
-        epsilon=epsilon,
-        is_error=is_error,
-        size=counts.sum(axis=1),
+class PoolHere:
+    """A pool whose parts are read in this process, one after the other."""
+
+    def __init__(self, probabilities: Sequence[Rows], embeddings: Sequence[Rows]) -> None:
+        nothing = [None] * len(probabilities)
+        self._sources = {"probabilities": probabilities, "embeddings": embeddings, None: nothing}
+        self._kept: list[Any] = [None] * len(probabilities)
+
+    def run(
+        self, step: Step, source: Source, *shared: Any, each: Sequence[Any] | None = None
+    ) -> list[Any]:
+        told = []
+        for number, rows in enumerate(self._sources[source]):
+            own = [] if each is None else [each[number]]
+            self._kept[number], answer = step(rows, self._kept[number], *own, *shared)
+            told.append(answer)
+        return told
+
+    def assignment(self, sizes: Sequence[int]) -> NDArray[np.int32]:
+        kept = [kept.assignment for kept in self._kept]
+        return kept[0] if len(kept) == 1 else np.concatenate(kept)
+
+
+def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Selection:
+    """Algorithm 1 on a pool in parts."""
+    seen = pool.run(parts.look, "probabilities")
+    whole = parts.join_probabilities(seen)
+    starts = [0, *np.cumsum([part.n_rows for part in seen]).tolist()]
+    batch = check_n_instances(n_instances, whole.n_rows)
+    is_cold = whole.are_all_same
+    K = _n_clusters(whole, batch, options)
+
+    sample = _training_sample(pool, starts, K, seed)
+    centroids = train(sample, min(K, whole.n_rows), seed)
+    told = pool.run(parts.count, "embeddings", centroids, whole.n_classes)
+    votes, inertia = (sum(column) for column in zip(*told, strict=True))
+    pseudo_label = votes.argmax(axis=1)  # Eq. 3; argmax breaks ties to the lowest class
+    with_entropy = options.variant == "entropy" and not is_cold
+    told = pool.run(parts.measure, "probabilities", pseudo_label, with_entropy)
+    pseudo_errors, density = (sum(column) for column in zip(*told, strict=True))
+    clusters = Clusters(
+        size=votes.sum(axis=1),
+        pseudo_errors=pseudo_errors,
+        density=density / UNITS,
+        budget=np.ones(len(votes), dtype=np.int64),
         pseudo_label=pseudo_label,
-        pseudo_errors=np.bincount(c[is_error], minlength=K),
-        density=density,
+    )
+    if is_cold:
+        picks = _nearest(pool, starts, centroids, clusters, batch)
+        source = np.full(batch, COLD_START)
+    else:
+        clusters.budget[:] = _budgets(pseudo_errors, density, batch, options)
+        plan = Plan(options.variant, options.shortfall, batch, seed, pseudo_label, clusters.budget)
+        finalists = Finalists.join(pool.run(parts.nominate, None, plan, each=starts[:-1]), plan)
+        picks, source = _draw(finalists, plan)
+    return Selection(
+        indices=picks.row,
+        cluster=picks.cluster,
+        predicted=picks.predicted,
+        pseudo_label=pseudo_label[picks.cluster],
+        epsilon=picks.epsilon,
+        source=source,
+        clusters=clusters,
+        assignment=pool.assignment([part.n_rows for part in seen]),
+        inertia=inertia,
+        n_clusters=len(clusters),
+        variant=options.variant,
+        random_state=seed,
     )
 
 
-def _budgets(pool: _Pool, batch: int, variant: str, residual: str) -> IntArray:
-    if variant == "pool":
-        return np.zeros_like(pool.size)
-    if variant == "uniform":
-        return uniform_budgets(pool.pseudo_errors, batch)
-    return density_budgets(pool.density, batch, residual)
+def _training_sample(pool: Pool, starts: list[int], K: int, seed: int) -> NDArray[np.float32]:
+    """The embeddings that train k-means, in the order of their keys."""
+    rows = training_rows(starts[-1], K, seed)
+    part_of = np.searchsorted(starts, rows, side="right") - 1
+    positions = [np.flatnonzero(part_of == part) for part in range(len(starts) - 1)]
+    local = [rows[where] - start for where, start in zip(positions, starts, strict=False)]
+    return parts.join_samples(pool.run(parts.gather, "embeddings", each=local), positions)
+
+
+def _reduced(P: Rows, matrix: Any, n_instances: Any, options: Options, seed: int) -> ArrayRows:
+    """Sparse embeddings as dense ones of few columns, learnt from the rows that train k-means."""
+    E = ArrayRows("embeddings", check_matrix("embeddings", matrix.tocsr()))
+    whole = parts.join_probabilities(PoolHere([P], [E]).run(parts.look, "probabilities"))
+    parts.check_same_rows(E, whole.n_rows)
+    K = _n_clusters(whole, check_n_instances(n_instances, whole.n_rows), options)
+    rows = training_rows(whole.n_rows, K, seed)
+    return ArrayRows("embeddings", reduce_sparse(E.values, rows, seed))
+
+
+def _n_clusters(whole: parts.Probabilities, batch: int, options: Options) -> int:
+    if whole.are_all_same:
+        return batch
+    if isinstance(options.n_clusters, str):
+        return auto_n_clusters(whole.n_rows, batch)
+    return int(options.n_clusters)
+
+
+def _budgets(pseudo_errors: IntArray, density: IntArray, batch: int, options: Options) -> IntArray:
+    if options.variant == "pool":
+        return np.zeros_like(density)
+    if options.variant == "uniform":
+        return uniform_budgets(pseudo_errors, batch)
+    return density_budgets(density, batch, options.residual)
 
 
 def uniform_budgets(pseudo_errors: IntArray, batch: int) -> IntArray:
@@ -236,97 +303,28 @@ def density_budgets(density: IntArray, batch: int, residual: str) -> IntArray:
     return budget
 
 
-def _draw(
-    P: NDArray[np.floating],
-    pool: _Pool,
-    budget: IntArray,
-    batch: int,
-    variant: str,
-    shortfall: str,
-    seed: int,
-) -> tuple[IntArray, NDArray[np.str_]]:
+def _draw(finalists: Finalists, plan: Plan) -> tuple[Candidates, NDArray[np.str_]]:
     """Spend the budgets, then complete the batch; the picks in order, and their source."""
-    errors = np.flatnonzero(pool.is_error)
-    if variant == "pool":
-        drawn = _largest(pool.epsilon, batch)
-    elif variant == "cluster":
-        drawn = _first_of_each_cluster(np.arange(len(P)), -pool.epsilon, pool, budget)
-    elif variant == "entropy":
-        drawn = _first_of_each_cluster(errors, -_entropy(P[errors]), pool, budget)
-    else:
-        keys = instance_keys(seed, 0, len(P))[errors]
-        drawn = _first_of_each_cluster(errors, keys, pool, budget)
-    picked = np.zeros(len(P), dtype=bool)
-    picked[drawn] = True
-    batches = [drawn]
-
-    if shortfall == "cluster" and len(drawn) < batch:
-        unspent = budget - np.bincount(pool.assignment[drawn], minlength=len(budget))
-        rest = np.flatnonzero(~picked)
-        filled = _first_of_each_cluster(rest, -pool.epsilon[rest], pool, unspent)
-        picked[filled] = True
-        batches.append(filled)
-
-    missing = batch - int(picked.sum())
-    batches.append(_largest(np.where(picked, -1.0, pool.epsilon), missing))
-    picks = np.concatenate(batches)
-    source = np.full(batch, COMPLEMENT, dtype=f"<U{len(PSEUDO_ERROR)}")
-    source[: len(drawn)][pool.is_error[drawn]] = PSEUDO_ERROR
+    drawn = finalists.top if plan.variant == "pool" else finalists.drawn
+    unspent = plan.budget - np.bincount(drawn.cluster, minlength=len(plan.budget))
+    filled = finalists.fill.without(drawn).first_of_each_cluster(unspent)
+    picks = Candidates.concatenate([drawn, filled])
+    completing = finalists.top.without(picks)[: plan.batch - len(picks)]
+    picks = Candidates.concatenate([picks, completing])
+    source = np.full(plan.batch, COMPLEMENT, dtype=f"<U{len(PSEUDO_ERROR)}")
+    is_error = drawn.predicted != plan.pseudo_label[drawn.cluster]
+    source[: len(drawn)][is_error] = PSEUDO_ERROR
     return picks, source
 
 
-def _first_of_each_cluster(
-    rows: IntArray, priority: NDArray[Any], pool: _Pool, budget: IntArray
-) -> IntArray:
-    """Of `rows`, the first `budget` of every cluster: lowest priority, then lowest row."""
-    cluster_of = pool.assignment[rows]
-    wanted = budget[cluster_of] > 0
-    rows, cluster_of = rows[wanted], cluster_of[wanted]
-    order, rank = rank_in_cluster(priority[wanted], cluster_of)
-    kept = order[rank < budget[cluster_of[order]]]
-    return rows[kept]
-
-
-def _largest(values: NDArray[np.float64], count: int) -> IntArray:
-    """Positions of the `count` largest values in falling order; ties to the lower."""
-    if count == 0:
-        return np.empty(0, dtype=np.int64)
-    threshold = np.partition(values, len(values) - count)[len(values) - count]
-    rows = np.flatnonzero(values >= threshold)
-    return rows[np.argsort(-values[rows], kind="stable")[:count]]
-
-
-def _entropy(P: NDArray[np.floating]) -> NDArray[np.float64]:
-    P = P.astype(np.float64)
-    return np.asarray(-xlogy(P, P).sum(axis=1))
-
-
-def _selection(
-    picks: IntArray,
-    source: NDArray[np.str_],
-    pool: _Pool,
-    budget: IntArray,
-    clustering: Clustering,
-    variant: str,
-    seed: int,
-) -> Selection:
-    return Selection(
-        indices=picks.astype(np.int64, copy=False),
-        cluster=pool.assignment[picks],
-        predicted=pool.predicted[picks],
-        pseudo_label=pool.pseudo_label[pool.assignment[picks]],
-        epsilon=pool.epsilon[picks],
-        source=source,
-        clusters=Clusters(
-            size=pool.size,
-            pseudo_errors=pool.pseudo_errors,
-            density=pool.density / _UNITS,
-            budget=budget,
-            pseudo_label=pool.pseudo_label,
-        ),
-        assignment=pool.assignment,
-        inertia=clustering.inertia,
-        n_clusters=len(pool.size),
-        variant=variant,
-        random_state=seed,
-    )
+def _nearest(
+    pool: Pool, starts: list[int], centroids: NDArray[np.float32], clusters: Clusters, batch: int
+) -> Candidates:
+    """The rows nearest to the centres: the nearest of every cluster, then the second ..."""
+    depth = 1
+    while np.minimum(clusters.size, depth).sum() < batch:
+        depth += 1
+    budget = np.full(len(clusters), depth)
+    told = pool.run(parts.nominate_nearest, "embeddings", centroids, budget, each=starts[:-1])
+    nearest = Candidates.concatenate(told).first_of_each_cluster(budget)
+    return nearest[nearest_to_centres(nearest.priority, nearest.cluster, batch)]

@@ -179,7 +179,7 @@ def _embedding_kwargs(flag: str | dict[str, Any] | None) -> dict[str, Any]:
 def _utilities(P: NDArray[np.floating], selection: Selection) -> NDArray[np.float64]:
     """Epsilon (Eq. 5) of every candidate, plus 1 for the batch."""
     majority = selection.clusters.pseudo_label[selection.assignment]
-    utilities = 1.0 - P[np.arange(len(P)), majority].astype(np.float64)
+    utilities: NDArray[np.float64] = 1.0 - P[np.arange(len(P)), majority].astype(np.float64)
     utilities[selection.indices] += 1.0
     return utilities
 

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.cluster import KMeans, kmeans_plusplus
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from real_plugin._rows import ArrayRows
 from real_plugin.clustering import (
     SCHEDULE,
     SMALL_POOL,
@@ -137,8 +138,8 @@ def test_sparse_rows_are_clustered_like_dense_ones(columns):
 def test_assign_in_chunks_is_assign_at_once(monkeypatch):
     E = blobs(1_000)
     centroids = cluster(E, 10, seed=0).centroids
-    at_once = assign(E, centroids)
-    monkeypatch.setattr("real_plugin.clustering.CHUNK_ROWS", 64)
-    in_chunks = assign(E, centroids)
+    at_once = assign(ArrayRows("embeddings", E), centroids, 1_000)
+    monkeypatch.setattr("real_plugin._rows.CHUNK_ROWS", 64)
+    in_chunks = assign(ArrayRows("embeddings", E), centroids, 1_000)
     np.testing.assert_array_equal(at_once[0], in_chunks[0])
     np.testing.assert_allclose(at_once[1], in_chunks[1], rtol=1e-3, atol=1e-5)

@@ -34,6 +34,8 @@ def main():
     for extra, module in (("skactiveml", "skactiveml"), ("text", "text"), ("label", "labeling")):
         message = import_error(lambda name=module: importlib.import_module(f"real_plugin.{name}"))
         assert f"pip install 'real-plugin[{extra}]'" in message
+    message = import_error(lambda: importlib.import_module("real_plugin.distributed"))
+    assert "pip install 'real-plugin[dask]'" in message
     assert "pip install pandas" in import_error(selection.to_frame)
     command = Path(sys.prefix) / "bin" / "real-plugin"
     done = subprocess.run([command, "stop"], capture_output=True, text=True, check=False)

@@ -29,7 +29,9 @@ def add_parser(commands: Any) -> None:
     vectors.add_argument(
         "--rows", type=int, nargs="+", default=[10_000, 100_000], help="sizes of the pools"
     )
-    vectors.add_argument("--columns", type=int, default=768, help="dimensions (default: 768)")
+    vectors.add_argument(
+        "--columns", type=int, help="dimensions (default: 768, or 384 with --scale)"
+    )
     vectors.add_argument(
         "--embeddings",
         type=Path,
@@ -37,6 +39,18 @@ def add_parser(commands: Any) -> None:
         default=[],
         metavar="FILE.npy",
         help="also measure on these real vectors, an (n, d) array a file",
+    )
+    scale = parser.add_argument_group("queries on pools in files")
+    scale.add_argument(
+        "--scale",
+        type=int,
+        nargs="*",
+        metavar="ROWS",
+        help="measure these instead, on one process and on a local Dask cluster "
+        "(default: 100000 1000000 10000000, the last needs 8 GB of disk)",
+    )
+    scale.add_argument(
+        "--folder", type=Path, help="where the files go while they are needed (default: temporary)"
     )
     texts = parser.add_argument_group("scoring and training on texts")
     texts.add_argument(

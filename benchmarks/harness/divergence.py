@@ -13,7 +13,7 @@ from scipy.stats import entropy
 from sklearn.manifold import TSNE
 
 from benchmarks.tracks.encodings import cached
-from real_plugin._keys import instance_keys
+from real_plugin._keys import rows_by_key
 from real_plugin.clustering import as_float32
 
 GRID = 50
@@ -34,7 +34,7 @@ def tsne_map(embeddings: NDArray[np.float32], cache: Path) -> NDArray[np.float32
 
 
 def _place(E: NDArray[np.float32]) -> NDArray[np.float32]:
-    rows = np.sort(np.argsort(instance_keys(_MAP_SEED, 0, len(E)))[:MAPPED_ROWS])
+    rows = np.sort(rows_by_key(_MAP_SEED, len(E), min(len(E), MAPPED_ROWS)))
     perplexity = min(30.0, max(1.0, (len(rows) - 1) / 3))
     positions = TSNE(perplexity=perplexity, random_state=_MAP_SEED).fit_transform(E[rows])
     index = faiss.IndexFlatL2(E.shape[1])

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from benchmarks.speed import label as label_speed
-from benchmarks.speed import runner, text
+from benchmarks.speed import large, runner, text
 
 
 def run(
@@ -14,20 +14,29 @@ def run(
     repeat: int,
     threads: int | None,
     rows: list[int],
-    columns: int,
+    columns: int | None,
     embeddings: list[Path],
+    scale: list[int] | None,
+    folder: Path | None,
     encoder: str,
     texts: Path | None,
     limit: int,
     max_length: int,
     label: int | None = None,
 ) -> int:
-    """Measure queries on vectors, and scoring and training on texts; or `suggest` alone."""
+    """Measure queries on vectors, and scoring and training on texts.
+
+    Or one thing alone: pools in files (`scale`), or `real-plugin suggest` (`label`).
+    """
+    cores = os.cpu_count() or 1
     if label is not None:
         label_speed.run(label, encoder)
         return 0
+    if scale is not None:
+        large.run(scale or large.SIZES, columns or 384, folder, repeat, threads or cores)
+        return 0
     if only != "texts":
-        runner.run(rows, columns, embeddings, repeat, threads or 1)
+        runner.run(rows, columns or 768, embeddings, repeat, threads or 1)
     if only != "vectors":
-        text.run(encoder, texts, limit, max_length, threads or os.cpu_count() or 1, repeat)
+        text.run(encoder, texts, limit, max_length, threads or cores, repeat)
     return 0

@@ -46,7 +46,7 @@ class Gradients:
         self.q = np.array(probabilities, dtype=np.float32)  # a copy
         self.q[np.arange(len(self.q)), self.q.argmax(axis=1)] -= 1
         h_norms = np.einsum("ij,ij->i", self.h, self.h)
-        check_finite(self.h, h_norms, np.arange(len(self.h)))
+        check_finite("embeddings", 0, self.h, h_norms)
         self.norms = np.einsum("ij,ij->i", self.q, self.q) * h_norms  #: squared
 
     def squared_distances(self, row: int) -> FloatArray:

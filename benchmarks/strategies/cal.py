@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from benchmarks.strategies.learner import FloatMatrix, Learner
 from benchmarks.strategies.options import check_whole_number
 from benchmarks.strategies.scores import IntArray, entropy, largest, unit_length
-from real_plugin.clustering import CHUNK_ROWS, as_float32
+from real_plugin._rows import CHUNK_ROWS
+from real_plugin.clustering import as_float32
 
 #: What stands for the logarithm of 0, so that a divergence is large and not infinite.
 TINY = np.finfo(np.float64).tiny

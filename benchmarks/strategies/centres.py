@@ -18,13 +18,16 @@ def plm_km(
     learner: Learner, X_pool: NDArray[np.float32], n_instances: int, random_state: int
 ) -> IntArray:
     """PLM-KM (BERT-KM of the paper): clusters of the representations at unit length."""
-    clustering = cluster(unit_length(X_pool), n_instances, random_state)
-    return nearest_to_centres(clustering, n_instances)
+    return _centres(unit_length(X_pool), n_instances, random_state)
 
 
 def alps(
     learner: Learner, X_pool: NDArray[np.float32], n_instances: int, random_state: int
 ) -> IntArray:
     """ALPS: clusters of how surprised a masked language model is at each token."""
-    clustering = cluster(learner.surprisal(random_state), n_instances, random_state)
-    return nearest_to_centres(clustering, n_instances)
+    return _centres(learner.surprisal(random_state), n_instances, random_state)
+
+
+def _centres(vectors: NDArray[np.float32], n_instances: int, random_state: int) -> IntArray:
+    clustering = cluster(vectors, n_instances, random_state)
+    return nearest_to_centres(clustering.distance, clustering.assignment, n_instances)

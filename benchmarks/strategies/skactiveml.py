@@ -20,7 +20,7 @@ from benchmarks.errors import UsageError
 from benchmarks.strategies.learner import FloatMatrix, Learner
 from benchmarks.strategies.options import check_whole_number
 from benchmarks.strategies.scores import IntArray
-from real_plugin.clustering import CHUNK_ROWS
+from real_plugin._rows import CHUNK_ROWS
 
 #: Parameters that the harness gives itself, or that no text can give.
 _OURS = {

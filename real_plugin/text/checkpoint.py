@@ -72,7 +72,7 @@ def load(
     cls: type[TransformerClassifier], directory: Path, changes: dict[str, Any]
 ) -> TransformerClassifier:
     """Read and check what `save` wrote."""
-    manifest = _read_manifest(directory)
+    manifest = read_manifest(directory)
     for name, digest in manifest["sha256"].items():
         file = directory / name
         if not file.is_file():
@@ -91,7 +91,8 @@ def load(
     return classifier
 
 
-def _read_manifest(directory: Path) -> dict[str, Any]:
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """What a saved directory says about itself, or an error if it is none."""
     file = directory / MANIFEST
     if not file.is_file():
         raise ValueError(
