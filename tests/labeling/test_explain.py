@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 pytest.importorskip("selenium")
@@ -157,9 +158,35 @@ def test_a_pick_of_the_list_is_shown_on_the_map_and_back(chromium, page, width):
     assert tip[3].startswith(f"Cluster {given['cluster'][given['picks'][2]]}: ")
     assert browser.execute_script("return document.querySelectorAll('li.on').length") == 1
 
-    canvas = browser.find_element("css selector", "canvas")
-    browser.execute_script("scrollTo(0, 0)")
-    ActionChains(browser).move_to_element_with_offset(canvas, 0, 0).perform()
+
+def on_screen(given, width, height):
+    """Where the rows are on a canvas that shows the whole map."""
+    places = np.array([given["x"], given["y"]], dtype=float).T
+    low, high = places.min(axis=0), places.max(axis=0)
+    scale = 0.94 * min(np.array([width, height]) / (high - low))
+    return np.array([width, height]) / 2 + (places - (low + high) / 2) * [scale, -scale]
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_pointing_at_a_pick_tells_of_it(chromium, page, width):
+    browser = open_page(chromium, page, width)
+    given = given_to_the_map(page)
+    browser.execute_script("document.querySelector('canvas').scrollIntoView()")
+    left, top, *size = browser.execute_script("""
+        const box = document.querySelector("canvas").getBoundingClientRect();
+        const border = document.querySelector("canvas").clientLeft;
+        return [box.left + border, box.top + border, document.querySelector("canvas").clientWidth,
+                document.querySelector("canvas").clientHeight]""")
+    places = on_screen(given, *size)
+    for row in given["picks"]:
+        x, y = places[row]
+        actions = ActionChains(browser)
+        actions.w3c_actions.pointer_action.move_to_location(round(left + x), round(top + y))
+        actions.perform()
+        tip = browser.find_element("css selector", ".tip").text.splitlines()
+        near = np.hypot(*(places[given["picks"]] - places[row]).T) < 4
+        assert tip[0] in {given["texts"][other] for other in np.array(given["picks"])[near]}
+        assert tip[2] == "Picked"
     assert browser.get_log("browser") == []
 
 
@@ -179,8 +206,6 @@ def test_large_pools_are_sampled(page, monkeypatch):
 @pytest.mark.parametrize("method", projection.METHODS)
 @pytest.mark.parametrize("n_rows", [1, 2, 5, 40])
 def test_any_pool_has_positions(method, n_rows):
-    import numpy as np
-
     vectors = np.random.default_rng(0).normal(size=(n_rows, 8)).astype(np.float32)
     positions = projection.project(vectors, method, 0)
     assert positions.shape == (n_rows, 2)
