@@ -40,7 +40,7 @@ lists = {"dataframe.convert-string": False}  # or Dask makes texts of lists
 @pytest.fixture(scope="module")
 def cluster():
     """Two processes on this machine."""
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(processes=True, silence_logs="CRITICAL", **options) as cluster:
         yield cluster
 

@@ -42,7 +42,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def cluster():
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(processes=True, silence_logs="CRITICAL", **options) as cluster:
         yield cluster
 

@@ -121,7 +121,7 @@ def _measure_cluster(pool: Path, repeat: int, workers: int) -> Measurement:
 def _cluster(workers: int) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(processes=True, memory_limit=0, **options) as cluster, Client(cluster) as c:
         c.run(_import)
         yield c

@@ -13,6 +13,8 @@ import numpy as np
 from filelock import FileLock
 from numpy.typing import NDArray
 
+from real_plugin._hash import text_sha256
+
 
 @cache
 def encoder_sha256(encoder: str) -> str:
@@ -23,15 +25,6 @@ def encoder_sha256(encoder: str) -> str:
     for name, weights in sorted(load_encoder(encoder).state_dict().items()):
         digest.update(f"{name} {tuple(weights.shape)}".encode())
         digest.update(weights.contiguous().numpy().tobytes())
-    return digest.hexdigest()
-
-
-def text_sha256(texts: Sequence[str]) -> str:
-    """A hash of texts in their order."""
-    digest = hashlib.sha256()
-    for text in texts:
-        encoded = text.encode("utf-8", "surrogatepass")
-        digest.update(len(encoded).to_bytes(8, "little") + encoded)
     return digest.hexdigest()
 
 

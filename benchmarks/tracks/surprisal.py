@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.preprocessing import normalize
 
-from benchmarks.tracks.encodings import cached, text_sha256
+from benchmarks.tracks.encodings import cached
 from benchmarks.tracks.learner import FloatArray
 from benchmarks.tracks.settings import TrackSettings
+from real_plugin._hash import text_sha256
 
 #: Share of the positions whose surprisal counts, as in ALPS.
 MLM_PROBABILITY = 0.15

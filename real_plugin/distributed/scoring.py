@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
@@ -20,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from real_plugin._hash import text_sha256
 from real_plugin._validation import check_option
 from real_plugin.distributed.selection import PROBABILITIES, pieces_of
 
@@ -135,16 +135,7 @@ def _identity(directory: Path, changes: dict[str, Any]) -> str:
 
     manifest = read_manifest(directory)
     facts = [manifest[key] for key in ("sha256", "parameters", "classes")]
-    return _digest([json.dumps(facts, sort_keys=True), repr(sorted(changes.items()))])
-
-
-def _digest(texts: Sequence[str]) -> str:
-    """Of texts and where each of them ends."""
-    digest = hashlib.sha256()
-    for text in texts:
-        encoded = text.encode("utf-8", "surrogatepass")
-        digest.update(len(encoded).to_bytes(8, "little") + encoded)
-    return digest.hexdigest()
+    return text_sha256([json.dumps(facts, sort_keys=True), repr(sorted(changes.items()))])
 
 
 # On the workers
@@ -162,7 +153,9 @@ def _score_partition(piece: pd.DataFrame, file: Path, job: Job) -> None:
     ids = (piece.index if job.id_column is None else piece[job.id_column]).to_numpy()
     made_from = {
         "model": job.identity,
-        "texts": _digest([json.dumps([str(i), text]) for i, text in zip(ids, texts, strict=True)]),
+        "texts": text_sha256(
+            [json.dumps([str(i), text]) for i, text in zip(ids, texts, strict=True)]
+        ),
         "dtype": job.dtype,
     }
     if _made_from(file) == made_from:
