@@ -53,16 +53,19 @@ def in_short(results: Results) -> list[str]:
 def _leader(scores: pd.DataFrame) -> str:
     """Who has the best mean in a setting, and from whom that is told apart."""
     values = scores.dropna(axis="columns", how="all")
-    best, tied = statistics.not_worse_than_best(values)
+    best, tied, untested = statistics.not_worse_than_best(values)
     others = sorted(tied - {best})
     start = f"{best} has the best mean accuracy, {values.loc[best].mean():.2f} %"
     if len(values) == 1:
         return f"{start}; nothing else was run."
     if values.shape[1] == 1:
         return f"{start}; with one seed nothing can be told apart."
-    if not others:
-        return f"{start}, and is told apart from all others."
-    return f"{start}, but is not told apart from {_listed(others)}."
+    few = f"; too few seeds to test {_listed(sorted(untested))}" if untested else ""
+    if others:
+        return f"{start}, but is not told apart from {_listed(others)}{few}."
+    if len(untested) == len(values) - 1:
+        return f"{start}{few}."
+    return f"{start}, and is told apart from all others{' that were tested' * bool(few)}{few}."
 
 
 def _listed(names: list[str]) -> str:
@@ -118,8 +121,8 @@ def table_2(results: Results, metric: str, name: str) -> Table:
     caption = (
         f"Mean test {name} over the rounds after the warm-up, in %; the number of seeds in "
         f"brackets. {INTERVALS} Bold: the best mean. *: not told apart from it (paired t-tests "
-        "over the seeds, Holm-corrected within the column, 5 %); a bold number with a * is no "
-        "winner."
+        "over the seeds, Holm-corrected within the column, 5 %, or too few seeds to tell); a "
+        "bold number with a * is no winner."
     )
     return _by_setting(f"table2-{slug(name)}", caption, scores)
 
@@ -139,11 +142,12 @@ def _by_setting(name: str, caption: str, scores: pd.DataFrame) -> Table:
     columns, marks = {}, {}
     for setting, block in scores.groupby(level=SETTING):
         values = block.droplevel(SETTING).dropna(axis="columns", how="all")
-        best, tied = statistics.not_worse_than_best(values)
+        best, tied, untested = statistics.not_worse_than_best(values)
+        is_winner = tied == {best} and not untested
         can_test = values.notna().sum(axis=1).max() > 1 and len(values) > 1
         columns[title(setting)] = values.apply(_mean_and_interval, axis=1)
         marks[title(setting)] = pd.Series(
-            {best: BEST if tied == {best} else BEST_TIED} | dict.fromkeys(tied - {best}, TIED)
+            {best: BEST if is_winner else BEST_TIED} | dict.fromkeys(tied - {best}, TIED)
             if can_test
             else {},
             dtype=object,

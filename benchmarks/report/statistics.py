@@ -153,7 +153,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return p
 
 
-def not_worse_than_best(scores: pd.DataFrame) -> tuple[str, set[str]]:
+def not_worse_than_best(scores: pd.DataFrame) -> tuple[str, set[str], set[str]]:
     """The strategy of the best mean in one setting, and those that don't lose against it.
 
     Parameters
@@ -168,6 +168,8 @@ def not_worse_than_best(scores: pd.DataFrame) -> tuple[str, set[str]]:
     others : set of str
         It and all that were tested and are not worse, by a two-sided paired t-test at 5 %
         with Holm's correction within the setting.
+    untested : set of str
+        Those that share fewer than two seeds with it: nothing is known of them.
     """
     block = scores.droplevel(SETTING) if scores.index.nlevels > 1 else scores
     seeds = block.notna().sum(axis=1)
@@ -181,4 +183,5 @@ def not_worse_than_best(scores: pd.DataFrame) -> tuple[str, set[str]]:
         for (name, test), p in zip(tests.items(), p_values, strict=True)
         if p >= ALPHA or (p < ALPHA and test.difference >= 0)
     }
-    return best, {best} | others
+    untested = {name for name, test in tests.items() if np.isnan(test.p)}
+    return best, {best} | others, untested

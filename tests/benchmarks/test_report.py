@@ -99,6 +99,12 @@ def test_a_winner_needs_a_test(run, tmp_path):
     page = report(tmp_path)
     assert marked(page, "entropy") == "70.00 (1)"
     assert "Not ranked, since many settings or seeds lack them: entropy." in page
+    assert "not told apart from random; too few seeds to test entropy." in page
+
+    rewrite(tmp_path, "random", lambda seed: 0.8 - seed / 1000)
+    page = report(tmp_path)
+    assert "told apart from all others that were tested; too few seeds to test entropy." in page
+    assert marked(page, "margin") == "<b>90.25 ± 0.20 (6)</b><sup>*</sup>"
 
 
 def rewrite(out, strategy, accuracy):
