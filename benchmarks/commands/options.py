@@ -24,13 +24,17 @@ def add_data_options(parser: Any) -> None:
         "--train-limit", type=positive, metavar="N", help="draw at most N rows of train"
     )
     group.add_argument(
+        "--validation-limit", type=positive, metavar="N", help="and at most N of validation"
+    )
+    group.add_argument(
         "--split-seed", type=int, default=0, metavar="SEED", help="of these draws (default: 0)"
     )
 
 
 def data_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_data_options` as arguments of `benchmarks.data.load`."""
-    names = ("data_dir", "text_column", "label_column", "train_limit", "split_seed")
+    names = ("data_dir", "text_column", "label_column")
+    names += ("train_limit", "validation_limit", "split_seed")
     return {name: getattr(arguments, name) for name in names}
 
 

@@ -124,6 +124,12 @@ def _add_model(group: Any) -> None:
         help="of scoring when the encoder is fine-tuned (default: auto)",
     )
     group.add_argument(
+        "--training-precision",
+        choices=["auto", "float32", "bfloat16"],
+        default="float32",
+        help="of its training (default: float32)",
+    )
+    group.add_argument(
         "--no-validation",
         dest="validation",
         action="store_false",
@@ -172,6 +178,7 @@ def run(arguments: argparse.Namespace) -> int:
         warm_up=arguments.warm_up,
         max_length=arguments.max_length,
         precision=arguments.precision,
+        training_precision=arguments.training_precision,
         validation=arguments.validation,
         maps=arguments.maps,
         **data_options(arguments),

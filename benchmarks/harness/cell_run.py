@@ -94,6 +94,7 @@ class CellRun:
             max_length=entry["protocol"]["max_length"],
             cache=job.cache,
             precision=self.config["precision"],
+            training_precision=self.config["training_precision"],
             validation=self.config["validation"],
         )
         if cell.strategy == FULL:

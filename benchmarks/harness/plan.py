@@ -37,8 +37,10 @@ class Options:
     text_column: str | None = None
     label_column: str | None = None
     train_limit: int | None = None
+    validation_limit: int | None = None
     split_seed: int = 0
     precision: str = "auto"
+    training_precision: str = "float32"
     validation: bool = True
     maps: bool = True
 
@@ -63,6 +65,7 @@ def make_plan(options: Options) -> Plan:
             text_column=options.text_column,
             label_column=options.label_column,
             train_limit=options.train_limit,
+            validation_limit=options.validation_limit,
             split_seed=options.split_seed,
         )
         for name in options.dataset
@@ -71,6 +74,7 @@ def make_plan(options: Options) -> Plan:
     config = {
         "encoder": {"name": _name_of(encoder), "sha256": _sha256(options.encoder)},
         "precision": options.precision,
+        "training_precision": options.training_precision,
         "validation": options.validation,
         "map_seed": min(options.seeds) if options.maps else None,
         "strategies": found,

@@ -23,6 +23,7 @@ class FinetuneModel:
         self.settings = settings
         self.options = {
             "precision": settings.precision,
+            "training_precision": settings.training_precision,
             "random_state": seed,
             "max_epochs": settings.first_epochs,
             "progress": False,

@@ -15,5 +15,6 @@ class TrackSettings:
     max_length: int  #: tokens a text
     cache: Path  #: where encodings are kept
     precision: str = "auto"  #: of scoring on the track `finetune`
+    training_precision: str = "float32"  #: of training there
     validation: bool = True  #: whether `finetune` keeps the best weights by validation data
     first_epochs: int = 10  #: of the first training on `finetune`

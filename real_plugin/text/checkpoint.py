@@ -34,6 +34,7 @@ PARAMETERS = (
     "gradient_clip",
     "validations_per_epoch",
     "precision",
+    "training_precision",
     "tokens_per_batch",
     "warm_start",
 )

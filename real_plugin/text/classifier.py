@@ -20,7 +20,7 @@ from skorch.utils import is_dataset
 
 from real_plugin._validation import check_option, check_seed
 from real_plugin.text import checkpoint
-from real_plugin.text.inference import probabilities_and_embeddings
+from real_plugin.text.inference import autocast, probabilities_and_embeddings
 from real_plugin.text.labels import as_class_array, as_label_list, encode, find_classes
 from real_plugin.text.module import TransformerModule
 from real_plugin.text.pretrained import (
@@ -86,7 +86,9 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         How often.
     precision : {"auto", "float32", "bfloat16"}, default="auto"
         Of the matrix products when a pool is scored; "auto" is bfloat16 on devices that
-        are made for it. Training is in float32.
+        are made for it.
+    training_precision : {"float32", "bfloat16", "auto"}, default="float32"
+        Of those in training. The weights and the head stay in float32.
     tokens_per_batch : int, optional
         Tokens a forward pass when a pool is scored, padding included.
     progress : bool or "auto", default="auto"
@@ -122,6 +124,7 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         validation_data: tuple[Any, Any] | None = None,
         validations_per_epoch: int = 4,
         precision: str = "auto",
+        training_precision: str = "float32",
         tokens_per_batch: int | None = None,
         progress: bool | str = "auto",
         random_state: Any = None,
@@ -159,6 +162,7 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         self.validation_data = validation_data
         self.validations_per_epoch = validations_per_epoch
         self.precision = precision
+        self.training_precision = training_precision
         self.tokens_per_batch = tokens_per_batch
         self.progress = progress
         self.random_state = random_state
@@ -235,6 +239,7 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
     def initialize(self) -> TransformerClassifier:
         """Load the encoder and the tokenizer, and make a new head."""
         check_option("precision", self.precision, PRECISIONS)
+        check_option("training_precision", self.training_precision, PRECISIONS)
         if self.classes is None and not hasattr(self, "classes_inferred_"):
             raise ValueError(
                 f"{type(self).__name__} must know its classes before it sees labels: pass "
@@ -304,6 +309,12 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         if training and hasattr(self, "round_"):
             self.round_.begin(len(loader))
         return loader
+
+    def infer(self, x: Any, **fit_params: Any) -> Any:
+        """The training loop's forward pass, in `training_precision`."""
+        check_option("training_precision", self.training_precision, PRECISIONS)
+        with autocast(torch.device(self.device), self.training_precision):
+            return super().infer(x, **fit_params)
 
     def get_loss(self, y_pred: Any, y_true: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
         """Cross entropy of the logits; the module gives (logits, [CLS])."""

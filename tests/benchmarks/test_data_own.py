@@ -103,6 +103,16 @@ def test_train_limit_counts_in_the_protocol(tmp_path):
     assert load(str(file), train_limit=10**9).fingerprint == whole.fingerprint
 
 
+def test_validation_limit(tmp_path):
+    file = write_jsonl(tmp_path / "t.jsonl", "ab" * 1000)
+    whole, limited = load(str(file)), load(str(file), validation_limit=30)
+    assert len(limited.validation) == 30
+    assert set(limited.validation.texts) < set(whole.validation.texts)
+    assert limited.train.texts == whole.train.texts
+    assert limited.fingerprint != whole.fingerprint
+    assert load(str(file), validation_limit=10**9).fingerprint == whole.fingerprint
+
+
 @given(n_classes=st.integers(2, 200), n_train=st.integers(2, 10**6))
 def test_protocol_leaves_half_of_train(n_classes, n_train):
     made = protocol(n_classes, n_train)

@@ -242,6 +242,8 @@ def test_a_changed_strategy_file_is_refused(run, tmp_path, capsys):
         (["--warm-up", "11"], "datasets.topics.protocol.warm_up: 10 there, 11 now"),
         (["--rounds", "4"], "datasets.topics.budget: 36 there, 48 now"),
         (["--train-limit", "100"], "datasets.topics.sha256"),
+        (["--validation-limit", "5"], "datasets.topics.sha256"),
+        (["--training-precision", "bfloat16"], "training_precision: 'float32' there"),
         (["--encoder", "minilm"], "encoder.sha256"),
     ],
 )

@@ -37,6 +37,25 @@ def test_it_learns(make, data):
     np.testing.assert_allclose(P.sum(axis=1), 1, rtol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("precision", "seen"), [("float32", torch.float32), ("bfloat16", torch.bfloat16)]
+)
+def test_precision_of_training(make, data, precision, seen):
+    (X, y), (X_test, y_test) = data
+    clf = make(training_precision=precision).fit(X, y)
+    assert {p.dtype for p in clf.module_.parameters()} == {torch.float32}
+    assert clf.score(X_test, y_test) > 0.9
+    found = {"encoder": set(), "head": set()}
+    for part, dtypes in found.items():
+        for layer in getattr(clf.module_, part).modules():
+            if isinstance(layer, torch.nn.Linear):
+                layer.register_forward_hook(
+                    lambda _layer, _x, out, dtypes=dtypes: dtypes.add(out.dtype)
+                )
+    clf.set_params(later_epochs=1).fit(X[:8], y[:8])
+    assert found == {"encoder": {seen}, "head": {torch.float32}}
+
+
 def test_epochs_schedule_and_optimizer_of_the_rounds(make, data):
     (X, y), _ = data
     recorder = Recorder()
@@ -294,6 +313,8 @@ def test_initialize_without_classes_says_what_is_missing(make):
 def test_unknown_options_are_refused(make, data):
     with pytest.raises(ValueError, match=r"precision is 'half'.*'auto', 'float32', 'bfloat16'"):
         make(precision="half").fit(*data[0])
+    with pytest.raises(ValueError, match=r"training_precision is 'half'.*'float32'"):
+        make(training_precision="half").fit(*data[0])
     with pytest.raises(ValueError, match="max_lenght"):
         make(classes=["a", "b"], max_lenght=3).initialize()
 
