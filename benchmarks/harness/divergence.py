@@ -19,7 +19,7 @@ from real_plugin.clustering import as_float32
 GRID = 50
 BOUNDARY_SHARE = 0.15
 #: t-SNE maps this many rows; the others lie where their nearest mapped row does.
-MAPPED_ROWS = 10_000
+MAPPED_ROWS = 3_000
 _MAP_SEED = 0
 
 
