@@ -7,6 +7,7 @@ from real_plugin.modal import (
     real_entropy_query,
     real_pool_query,
     real_query,
+    real_soft_query,
     real_uniform_query,
 )
 from real_plugin.result import Selection
@@ -20,6 +21,7 @@ __all__ = [
     "real_entropy_query",
     "real_pool_query",
     "real_query",
+    "real_soft_query",
     "real_uniform_query",
     "select",
 ]

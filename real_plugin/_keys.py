@@ -51,6 +51,11 @@ def rows_by_key(seed: int, n_rows: int, count: int) -> NDArray[np.int64]:
     return rows[np.argsort(keys)]
 
 
+def uniforms(seed: int, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """The keys as numbers between 0 and 1, neither of which they are."""
+    return ((instance_keys(seed, rows) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+
 def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
     z = (z ^ (z >> np.uint64(30))) * _MIX_1
     z = (z ^ (z >> np.uint64(27))) * _MIX_2

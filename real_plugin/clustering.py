@@ -8,6 +8,7 @@ than a quarter of the time of MiniBatchKMeans.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,8 @@ SPARSE_DIMENSIONS = 100
 
 FloatArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
+#: From a number of rows to the weights of so many first ones, None for equal weights.
+Weights = Callable[[int], FloatArray | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,24 +82,34 @@ def cluster(embeddings: Any, n_clusters: int, seed: int) -> Clustering:
 
 def training_rows(n_rows: int, n_clusters: int, seed: int) -> IntArray:
     """The rows that train k-means, in the order of their keys."""
+    return rows_by_key(seed, n_rows, training_size(n_rows, n_clusters))
+
+
+def training_size(n_rows: int, n_clusters: int) -> int:
+    """How many rows train k-means."""
     n_clusters = min(n_clusters, n_rows)
     most = SCHEDULE[-1][0] * n_clusters
     share = max(SCHEDULE[0][0] * n_clusters, SMALL_POOL, n_rows // 4)
-    return rows_by_key(seed, n_rows, min(n_rows, most, share))
+    return min(n_rows, most, share)
 
 
-def train(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
+def train(
+    sample: FloatArray, n_clusters: int, seed: int, weights: Weights | None = None
+) -> FloatArray:
     """Centroids of `sample`: k-means++ seeds, then the `SCHEDULE` of Lloyd iterations.
+
+    `weights` gives what the first so many rows count, if they are to stand alone.
 
     On one thread: products of matrices on several differ in their last bits, and whoever
     trains on as many cores as he has would get other clusters than his neighbour.
     """
     with one_thread():
-        return _train(sample, n_clusters, seed)
+        return _train(sample, n_clusters, seed, weights or (lambda count: None))
 
 
-def _train(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
-    centroids = seed_centroids(sample[: SEEDING_ROWS * n_clusters], n_clusters, seed)
+def _train(sample: FloatArray, n_clusters: int, seed: int, weights: Weights) -> FloatArray:
+    few = sample[: SEEDING_ROWS * n_clusters]
+    centroids = seed_centroids(few, n_clusters, seed, weights(len(few)))
     for rows_per_centroid, n_iterations in SCHEDULE:
         kmeans = faiss.Kmeans(
             sample.shape[1],
@@ -106,12 +119,15 @@ def _train(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
             min_points_per_centroid=1,
             max_points_per_centroid=len(sample),
         )
-        kmeans.train(sample[: rows_per_centroid * n_clusters], init_centroids=centroids)
+        rows = sample[: rows_per_centroid * n_clusters]
+        kmeans.train(rows, weights=weights(len(rows)), init_centroids=centroids)
         centroids = np.asarray(kmeans.centroids)
     return centroids
 
 
-def seed_centroids(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray:
+def seed_centroids(
+    sample: FloatArray, n_clusters: int, seed: int, weights: FloatArray | None = None
+) -> FloatArray:
     """Greedy k-means++: each next centre is the best of a few drawn by squared distance.
 
     What scikit-learn's `kmeans_plusplus` does, in float32 and a third of its time; plain
@@ -121,16 +137,25 @@ def seed_centroids(sample: FloatArray, n_clusters: int, seed: int) -> FloatArray
     n_draws = 2 + int(np.log(n_clusters))
     norms = np.einsum("ij,ij->i", sample, sample)
     chosen = np.empty(n_clusters, dtype=np.intp)
-    chosen[0] = rng.integers(len(sample))
+    chosen[0] = rng.integers(len(sample)) if weights is None else _draw(rng, weights, 1)[0]
     nearest = _squared_distances(sample, norms, chosen[:1])[0]
     for k in range(1, n_clusters):
-        cumulative = np.cumsum(nearest, dtype=np.float64)
-        draws = np.searchsorted(cumulative, rng.random(n_draws) * cumulative[-1], side="right")
-        draws = np.minimum(draws, len(sample) - 1)  # all distances 0: any row will do
+        draws = _draw(rng, _weighted(nearest, weights), n_draws)
         after = np.minimum(_squared_distances(sample, norms, draws), nearest)
-        best = int(after.sum(axis=1, dtype=np.float64).argmin())
+        best = int(_weighted(after, weights).sum(axis=1, dtype=np.float64).argmin())
         chosen[k], nearest = draws[best], after[best]
     return sample[chosen]
+
+
+def _weighted(distances: FloatArray, weights: FloatArray | None) -> FloatArray:
+    return distances if weights is None else distances * weights
+
+
+def _draw(rng: np.random.Generator, chances: FloatArray, count: int) -> NDArray[np.intp]:
+    """Rows in proportion to `chances`; any row if all of them are 0."""
+    cumulative = np.cumsum(chances, dtype=np.float64)
+    draws = np.searchsorted(cumulative, rng.random(count) * cumulative[-1], side="right")
+    return np.asarray(np.minimum(draws, len(chances) - 1))
 
 
 def _squared_distances(

@@ -112,13 +112,22 @@ def real_entropy_query(classifier: Any, X_pool: Any, n_instances: int = 1, **opt
     return real_query(classifier, X_pool, n_instances, variant="entropy", **options)
 
 
-#: The five strategies by the name of their variant.
+def real_soft_query(classifier: Any, X_pool: Any, n_instances: int = 1, **options: Any) -> Any:
+    """Query strategy REAL soft: rows that represent the model's doubt; options of `real_query`.
+
+    Experimental: docs/successor.md has the evidence.
+    """
+    return real_query(classifier, X_pool, n_instances, variant="soft", **options)
+
+
+#: The strategies by the name of their variant.
 STRATEGIES: dict[str, Callable[..., Any]] = {
     "real": real_query,
     "pool": real_pool_query,
     "uniform": real_uniform_query,
     "cluster": real_cluster_query,
     "entropy": real_entropy_query,
+    "soft": real_soft_query,
 }
 
 

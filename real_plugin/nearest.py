@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 BLOCK_ROWS = 1_024
 #: Numbers that may be held at a time for a block: scores, or differences in float64.
 BLOCK_NUMBERS = 2**21
+#: Differences in float64 that stay in the processor's cache while they are summed up.
+CACHED_NUMBERS = 2**17
 #: Vectors are shifted if their squared distance from the origin is this many times that
 #: of the centroids from their mean.
 FAR = 10.0
@@ -101,20 +103,34 @@ class Centres:
         step = max(1, BLOCK_NUMBERS // vectors.shape[1])
         for start in range(0, len(row), step):
             pairs = slice(start, start + step)
-            centroids = self.centroids[column[pairs]]
-            distance[pairs] = squared_distances(vectors[row[pairs]], centroids)
+            possible = vectors[row[pairs]]
+            distance[pairs] = squared_distances(possible, self.centroids, column[pairs])
         ordered = column[np.lexsort((column, distance, row))]
         is_first = np.append(True, row[1:] != row[:-1])
         return np.asarray(ordered[is_first])
 
 
-def squared_distances(vectors: FloatArray, others: FloatArray) -> NDArray[np.float64]:
-    """Row by row and in float64, to the same bits on every machine: one order of the sum."""
-    terms = vectors.astype(np.float64)
-    terms -= others
-    terms *= terms
+def squared_distances(
+    vectors: FloatArray, centroids: FloatArray, number: NDArray[np.integer]
+) -> NDArray[np.float64]:
+    """From every vector to the centroid of the given number.
+
+    Row by row and in float64, to the same bits on every machine: one order of the sum.
+    """
+    distances = np.empty(len(vectors))
+    step = max(1, CACHED_NUMBERS // vectors.shape[1])
+    for start in range(0, len(vectors), step):
+        rows = slice(start, start + step)
+        terms = vectors[rows].astype(np.float64)
+        terms -= centroids[number[rows]]
+        terms *= terms
+        distances[rows] = _row_sums(terms)
+    return distances
+
+
+def _row_sums(terms: NDArray[np.float64]) -> NDArray[np.float64]:
     while (width := terms.shape[1]) > 1:
         half = width // 2
         folded = terms[:, :half] + terms[:, half : 2 * half]
         terms = np.column_stack([folded, terms[:, -1]]) if width % 2 else folded
-    return np.ascontiguousarray(terms[:, 0])
+    return np.asarray(terms[:, 0])

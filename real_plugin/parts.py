@@ -46,6 +46,7 @@ class Kept:
     #: a row that spare a third pass over the probabilities.
     p_majority: NDArray[np.floating] = field(default_factory=lambda: np.empty(0))
     entropy: NDArray[np.float64] | None = None
+    doubt: NDArray[np.float32] | None = None
 
 
 # Step 1: the probabilities
@@ -84,22 +85,31 @@ class Probabilities:
         return bool((spread <= _SAME).all())
 
 
-def look(source: Rows, _: None = None) -> tuple[Kept, Probabilities]:
+def look(source: Rows, _: None = None, with_doubt: bool = False) -> tuple[Kept, Probabilities]:
     """Check the probabilities and predict (Eq. 2); ties go to the lowest class."""
     seen = Probabilities(source.name)
     predicted = []
+    doubts = [np.empty(0, dtype=np.float32)]
     for block in source.blocks():
         P = as_floats(block.values)
         check_distributions(block.name, P, block.first)
         if len(P):
             kind = np.min_scalar_type(P.shape[1] - 1)
             predicted.append(P.argmax(axis=1).astype(kind))
+            if with_doubt:
+                doubts.append(doubt(P))
             columns = np.ascontiguousarray(P.T)
             extremes = columns.min(axis=1), columns.max(axis=1)
             dtype = block.values.dtype
             seen = seen.join(Probabilities(source.name, len(P), dtype, P[0], *extremes))
     whole = np.concatenate(predicted) if predicted else np.empty(0, dtype=np.uint8)
-    return Kept(whole), seen
+    return Kept(whole, doubt=np.concatenate(doubts) if with_doubt else None), seen
+
+
+def doubt(P: NDArray[np.floating]) -> NDArray[np.float32]:
+    """1 - margin, which is the difference of the two largest probabilities of a row."""
+    second, first = np.partition(P, -2, axis=1)[:, -2:].T.astype(np.float64)
+    return np.asarray(np.clip(1.0 - (first - second), 0.0, 1.0), dtype=np.float32)
 
 
 def join_probabilities(told: Sequence[Probabilities]) -> Probabilities:
@@ -308,7 +318,7 @@ def _slices(n_rows: int) -> Iterator[slice]:
 
 
 def _nominate(rows: slice, kept: Kept, start: int, plan: Plan) -> Finalists:
-    members = _members(rows, kept, start)
+    members = candidates(rows, kept, start)
     by_epsilon = replace(members, priority=-members.epsilon)
     drawn = nobody = by_epsilon[:0]
     if plan.variant == "cluster":
@@ -327,13 +337,15 @@ def _nominate(rows: slice, kept: Kept, start: int, plan: Plan) -> Finalists:
     )
 
 
-def _members(rows: slice, kept: Kept, start: int) -> Candidates:
+def candidates(rows: slice, kept: Kept, start: int) -> Candidates:
+    """Some rows as candidates; for the variant "soft" their epsilon is their doubt."""
     assignment = kept.assignment[rows]
+    doubt = kept.doubt
     return Candidates(
         row=start + np.arange(rows.start, rows.stop),
         cluster=assignment,
         predicted=kept.predicted[rows].astype(np.int64),
-        epsilon=epsilon(kept.p_majority[rows]),
+        epsilon=epsilon(kept.p_majority[rows]) if doubt is None else doubt[rows].astype(float),
         priority=np.zeros(len(assignment)),
     )
 
@@ -342,10 +354,10 @@ def nominate_nearest(
     source: Rows, kept: Kept, start: int, centroids: NDArray[np.float32], budget: IntArray
 ) -> tuple[Kept, Candidates]:
     """The rows of every cluster that are nearest to its centre."""
-    several = [_members(slice(0, 0), kept, start)]
+    several = [candidates(slice(0, 0), kept, start)]
     for block in source.blocks():
         rows = slice(block.start, block.start + len(block.values))
-        members = _members(rows, kept, start)
-        distance = squared_distances(as_float32(block.values), centroids[members.cluster])
+        members = candidates(rows, kept, start)
+        distance = squared_distances(as_float32(block.values), centroids, members.cluster)
         several.append(replace(members, priority=distance).first_of_each_cluster(budget))
     return kept, Candidates.concatenate(several).first_of_each_cluster(budget)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PSEUDO_ERROR = "pseudo-error"
 COMPLEMENT = "complement"
+REPRESENTATIVE = "representative"
 COLD_START = "cold-start"
 
 
@@ -25,7 +26,7 @@ class Clusters:
 
     size: NDArray[np.int64]  #: rows in the cluster
     pseudo_errors: NDArray[np.int64]  #: rows whose prediction is not the cluster's
-    density: NDArray[np.float64]  #: Eq. 4, the sum of epsilon over the pseudo errors
+    density: NDArray[np.float64]  #: Eq. 4, epsilon summed over pseudo errors ("soft": all rows)
     budget: NDArray[np.int64]  #: rows the cluster may contribute, residual included
     pseudo_label: NDArray[np.int64]  #: Eq. 3, the most frequent prediction
 
@@ -45,9 +46,11 @@ class Selection:
         For every pick its cluster, its predicted class and its cluster's majority class
         (as columns of the probabilities).
     epsilon : ndarray of float64
-        For every pick the erroneous probability of Eq. 5: 1 - P(majority class).
+        For every pick the erroneous probability of Eq. 5: 1 - P(majority class). With
+        the variant "soft" it is the model's doubt, 1 - margin.
     source : ndarray of str
-        For every pick ``"pseudo-error"`` (drawn as one under a budget), ``"complement"``
+        For every pick ``"pseudo-error"`` (drawn as one under a budget),
+        ``"representative"`` (of its cluster, with the variant "soft"), ``"complement"``
         (the batch was filled up by epsilon) or ``"cold-start"`` (the model said nothing).
     clusters : Clusters
         Arrays with an entry a cluster: size, pseudo_errors, density, budget,
@@ -149,6 +152,8 @@ class Selection:
                 "probabilities, so only the embeddings can tell: it is among the nearest to "
                 f"the centre of its cluster of {self.clusters.size[k]}."
             )
+        if self.variant == "soft":
+            return self._why_soft(row, pick, name)
         predicted, majority = self.predicted[pick], self.pseudo_label[pick]
         epsilon = f"erroneous probability of {self.epsilon[pick]:.2f}"
         why = f"the model calls it {name(predicted)}"
@@ -166,12 +171,27 @@ class Selection:
             how = f"the cluster gets {self._budget(k)}"
         return f"Row {row} was picked because {why}; {how}."
 
+    def _why_soft(self, row: int, pick: int, name: Any) -> str:
+        k = int(self.cluster[pick])
+        why = (
+            f"Row {row} was picked because the model calls it {name(self.predicted[pick])} by a "
+            f"margin of {1 - self.epsilon[pick]:.2f}"
+        )
+        if self.source[pick] == COMPLEMENT:
+            return f"{why}; it represents no cluster of its own but completes the batch."
+        return f"{why}, and it represents {self._doubt(k)}."
+
     def _why_not(self, row: int, name: Any) -> str:
         k = int(self.assignment[row])
         majority = self.clusters.pseudo_label[k]
         where = f"Row {row} was not picked: it lies in a cluster of {self.clusters.size[k]}"
         if COLD_START in self.source:
             return f"{where}, where others are nearer to the centre."
+        if self.variant == "soft":
+            return (
+                f"Row {row} was not picked: it lies in {self._doubt(k)}, which gets "
+                f"{self.clusters.budget[k]} of the {len(self)} picks."
+            )
         return (
             f"{where}, {self._share(k)} % of which is called {name(majority)}; "
             f"the cluster gets {self._budget(k)}."
@@ -181,6 +201,11 @@ class Selection:
         """Percentage of cluster `k` that is predicted as the majority class."""
         share = 100 * (1 - self.clusters.pseudo_errors[k] / self.clusters.size[k])
         return f"{share:.1f}" if 99 <= share < 100 else f"{share:.0f}"
+
+    def _doubt(self, k: int) -> str:
+        density = self.clusters.density
+        share = 100 * density[k] / max(density.sum(), np.finfo(float).tiny)
+        return f"a cluster of {self.clusters.size[k]} with {share:.1f} % of the model's doubt"
 
     def _budget(self, k: int) -> str:
         return (

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from real_plugin import parts
+from real_plugin import parts, soft
 from real_plugin._rows import ArrayRows, Rows, as_rows
 from real_plugin._validation import (
     check_matrix,
@@ -26,11 +26,24 @@ from real_plugin._validation import (
     check_option,
     check_seed,
 )
-from real_plugin.clustering import nearest_to_centres, reduce_sparse, train, training_rows
+from real_plugin.clustering import (
+    nearest_to_centres,
+    reduce_sparse,
+    train,
+    training_rows,
+    training_size,
+)
 from real_plugin.parts import UNITS, Candidates, Finalists, Kept, Plan
-from real_plugin.result import COLD_START, COMPLEMENT, PSEUDO_ERROR, Clusters, Selection
+from real_plugin.result import (
+    COLD_START,
+    COMPLEMENT,
+    PSEUDO_ERROR,
+    REPRESENTATIVE,
+    Clusters,
+    Selection,
+)
 
-VARIANTS = ("real", "pool", "uniform", "cluster", "entropy")
+VARIANTS = ("real", "pool", "uniform", "cluster", "entropy", "soft")
 RESIDUALS = ("paper", "density")
 SHORTFALLS = ("pool", "cluster")
 
@@ -65,7 +78,7 @@ def select(
         (`real_plugin.pools.parquet_column`), or a function that returns an iterator.
     n_instances : int
         The size of the batch, b in the paper.
-    variant : {"real", "pool", "uniform", "cluster", "entropy"}, default="real"
+    variant : {"real", "pool", "uniform", "cluster", "entropy", "soft"}, default="real"
         - ``"real"``: budgets by the density of pseudo errors, drawn at random from each
           cluster's pseudo errors (Algorithm 1).
         - ``"pool"``: the largest epsilon of the whole pool.
@@ -73,9 +86,11 @@ def select(
         - ``"cluster"``: budgets as in "real", the members with the largest epsilon.
         - ``"entropy"``: budgets as in "real", the pseudo errors with the largest
           prediction entropy.
+        - ``"soft"``: no pseudo errors, but rows that represent the model's doubt,
+          1 - margin: one of each of b clusters. Experimental, see docs/successor.md.
     n_clusters : int or "auto", default="auto"
-        K. "auto" follows the batch and the pool, see `auto_n_clusters`. More clusters
-        than rows are clipped.
+        K. "auto" follows the batch and the pool, see `auto_n_clusters`; for "soft" it is
+        the batch. More clusters than rows are clipped.
     residual : {"paper", "density"}, default="paper"
         Who gets what rounding down leaves over: one each to the clusters with the
         largest budgets above 0 ("paper"), or with the largest densities, as in the
@@ -196,21 +211,29 @@ class PoolHere:
 
 def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Selection:
     """Algorithm 1 on a pool in parts."""
-    seen = pool.run(parts.look, "probabilities")
+    is_soft = options.variant == "soft"
+    seen = pool.run(parts.look, "probabilities", is_soft)
     whole = parts.join_probabilities(seen)
     starts = [0, *np.cumsum([part.n_rows for part in seen]).tolist()]
     batch = check_n_instances(n_instances, whole.n_rows)
     is_cold = whole.are_all_same
     K = _n_clusters(whole, batch, options)
 
-    sample = _training_sample(pool, starts, K, seed)
-    centroids = train(sample, min(K, whole.n_rows), seed)
+    if is_soft and not is_cold:
+        centroids = _train_on_doubt(pool, starts, K, seed)
+    else:
+        rows = training_rows(whole.n_rows, K, seed)
+        centroids = train(_gather(pool, starts, rows), min(K, whole.n_rows), seed)
     told = pool.run(parts.count, "embeddings", centroids, whole.n_classes)
     votes, inertia = (sum(column) for column in zip(*told, strict=True))
     pseudo_label = votes.argmax(axis=1)  # Eq. 3; argmax breaks ties to the lowest class
-    with_entropy = options.variant == "entropy" and not is_cold
-    told = pool.run(parts.measure, "probabilities", pseudo_label, with_entropy)
-    pseudo_errors, density = (sum(column) for column in zip(*told, strict=True))
+    if is_soft:
+        pseudo_errors = votes.sum(axis=1) - votes.max(axis=1)
+        density = sum(pool.run(soft.weigh, None, len(votes)))
+    else:
+        with_entropy = options.variant == "entropy" and not is_cold
+        told = pool.run(parts.measure, "probabilities", pseudo_label, with_entropy)
+        pseudo_errors, density = (sum(column) for column in zip(*told, strict=True))
     clusters = Clusters(
         size=votes.sum(axis=1),
         pseudo_errors=pseudo_errors,
@@ -224,8 +247,11 @@ def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Se
     else:
         clusters.budget[:] = _budgets(pseudo_errors, density, batch, options)
         plan = Plan(options.variant, options.shortfall, batch, seed, pseudo_label, clusters.budget)
-        finalists = Finalists.join(pool.run(parts.nominate, None, plan, each=starts[:-1]), plan)
-        picks, source = _draw(finalists, plan)
+        if is_soft:
+            told = pool.run(soft.nominate, "embeddings", centroids, plan, each=starts[:-1])
+        else:
+            told = pool.run(parts.nominate, None, plan, each=starts[:-1])
+        picks, source = _draw(Finalists.join(told, plan), plan)
     return Selection(
         indices=picks.row,
         cluster=picks.cluster,
@@ -242,9 +268,18 @@ def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Se
     )
 
 
-def _training_sample(pool: Pool, starts: list[int], K: int, seed: int) -> NDArray[np.float32]:
-    """The embeddings that train k-means, in the order of their keys."""
-    rows = training_rows(starts[-1], K, seed)
+def _train_on_doubt(pool: Pool, starts: list[int], K: int, seed: int) -> NDArray[np.float32]:
+    """Centroids of rows that count by their doubt."""
+    count = training_size(starts[-1], K)
+    told = pool.run(soft.draw, None, count, seed, each=starts[:-1])
+    sample = soft.Sample.join(told, count)
+    return train(
+        _gather(pool, starts, sample.row[:count]), min(K, starts[-1]), seed, sample.weights
+    )
+
+
+def _gather(pool: Pool, starts: list[int], rows: IntArray) -> NDArray[np.float32]:
+    """The embeddings of some rows of the pool, in the order of `rows`."""
     part_of = np.searchsorted(starts, rows, side="right") - 1
     positions = [np.flatnonzero(part_of == part) for part in range(len(starts) - 1)]
     local = [rows[where] - start for where, start in zip(positions, starts, strict=False)]
@@ -265,7 +300,7 @@ def _n_clusters(whole: parts.Probabilities, batch: int, options: Options) -> int
     if whole.are_all_same:
         return batch
     if isinstance(options.n_clusters, str):
-        return auto_n_clusters(whole.n_rows, batch)
+        return batch if options.variant == "soft" else auto_n_clusters(whole.n_rows, batch)
     return int(options.n_clusters)
 
 
@@ -274,14 +309,16 @@ def _budgets(pseudo_errors: IntArray, density: IntArray, batch: int, options: Op
         return np.zeros_like(density)
     if options.variant == "uniform":
         return uniform_budgets(pseudo_errors, batch)
+    if options.variant == "soft":
+        return uniform_budgets(density, batch)
     return density_budgets(density, batch, options.residual)
 
 
-def uniform_budgets(pseudo_errors: IntArray, batch: int) -> IntArray:
-    """The same for every cluster; the remainder goes where most pseudo errors are."""
-    each, remainder = divmod(batch, len(pseudo_errors))
-    budget = np.full(len(pseudo_errors), each, dtype=np.int64)
-    budget[np.argsort(-pseudo_errors, kind="stable")[:remainder]] += 1
+def uniform_budgets(mass: IntArray, batch: int) -> IntArray:
+    """The same for every cluster; the remainder goes where most of `mass` is."""
+    each, remainder = divmod(batch, len(mass))
+    budget = np.full(len(mass), each, dtype=np.int64)
+    budget[np.argsort(-mass, kind="stable")[:remainder]] += 1
     return budget
 
 
@@ -311,9 +348,12 @@ def _draw(finalists: Finalists, plan: Plan) -> tuple[Candidates, NDArray[np.str_
     picks = Candidates.concatenate([drawn, filled])
     completing = finalists.top.without(picks)[: plan.batch - len(picks)]
     picks = Candidates.concatenate([picks, completing])
-    source = np.full(plan.batch, COMPLEMENT, dtype=f"<U{len(PSEUDO_ERROR)}")
-    is_error = drawn.predicted != plan.pseudo_label[drawn.cluster]
-    source[: len(drawn)][is_error] = PSEUDO_ERROR
+    source = np.full(plan.batch, COMPLEMENT, dtype=f"<U{len(REPRESENTATIVE)}")
+    if plan.variant == "soft":
+        source[: len(drawn)] = REPRESENTATIVE
+    else:
+        is_error = drawn.predicted != plan.pseudo_label[drawn.cluster]
+        source[: len(drawn)][is_error] = PSEUDO_ERROR
     return picks, source
 
 

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from real_plugin._validation import at_least_two_classes
+from real_plugin.parts import doubt
 from real_plugin.result import Selection
 from real_plugin.selection import check_options, select
 
@@ -37,8 +38,9 @@ class Real(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
 
     Parameters
     ----------
-    variant : {"real", "pool", "uniform", "cluster", "entropy"}, default="real"
-        REAL itself or one of the ablations, see `real_plugin.select`.
+    variant : {"real", "pool", "uniform", "cluster", "entropy", "soft"}, default="real"
+        REAL itself, one of the ablations, or the experimental "soft", see
+        `real_plugin.select`.
     n_clusters : int or "auto", default="auto"
         K; "auto" follows the batch and the number of candidates.
     residual : {"paper", "density"}, default="paper"
@@ -122,9 +124,10 @@ class Real(SingleAnnotatorPoolQueryStrategy):  # type: ignore[misc]
         query_indices : ndarray of shape (batch_size,)
             Rows of `X`, or of `candidates` if these are samples, by falling utility.
         utilities : ndarray of shape (batch_size, n_samples) or (batch_size, n_candidates)
-            Epsilon of every candidate (1 - P(majority class of its cluster)), plus 1 for
-            the batch: the largest utility of each row is that row's pick. What is no
-            candidate, or was picked in an earlier row, is NaN.
+            Epsilon of every candidate (1 - P(majority class of its cluster), or 1 - margin
+            with the variant "soft"), plus 1 for the batch: the largest utility of each row
+            is that row's pick. What is no candidate, or was picked in an earlier row, is
+            NaN.
         """
         if isinstance(batch_size, Integral) and not isinstance(batch_size, bool):
             batch_size = int(batch_size)  # numpy's integers are refused otherwise
@@ -177,9 +180,13 @@ def _embedding_kwargs(flag: str | dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _utilities(P: NDArray[np.floating], selection: Selection) -> NDArray[np.float64]:
-    """Epsilon (Eq. 5) of every candidate, plus 1 for the batch."""
-    majority = selection.clusters.pseudo_label[selection.assignment]
-    utilities: NDArray[np.float64] = 1.0 - P[np.arange(len(P)), majority].astype(np.float64)
+    """Epsilon of every candidate, plus 1 for the batch."""
+    utilities: NDArray[np.float64]
+    if selection.variant == "soft":
+        utilities = doubt(P).astype(np.float64)
+    else:
+        majority = selection.clusters.pseudo_label[selection.assignment]
+        utilities = 1.0 - P[np.arange(len(P)), majority].astype(np.float64)
     utilities[selection.indices] += 1.0
     return utilities
 

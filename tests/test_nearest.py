@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import pairwise
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from threadpoolctl import threadpool_limits
 
+from real_plugin import nearest
 from real_plugin.nearest import Centres, squared_distances
 
 
@@ -102,10 +104,14 @@ def test_any_scale(scale):
 
 @given(hnp.arrays(np.float32, st.tuples(st.integers(1, 9), st.integers(1, 9)), elements=small))
 def test_squared_distances_are_row_by_row(vectors):
-    other = vectors[::-1]
-    together = squared_distances(vectors, other)
+    number = np.arange(len(vectors))[::-1]
+    together = squared_distances(vectors, vectors, number)
     alone = [
-        squared_distances(vectors[i : i + 1], other[i : i + 1])[0] for i in range(len(vectors))
+        squared_distances(vectors[i : i + 1], vectors, number[i : i + 1])[0]
+        for i in range(len(vectors))
     ]
+    with patch.object(nearest, "CACHED_NUMBERS", 2 * vectors.shape[1]):
+        assert together.tolist() == squared_distances(vectors, vectors, number).tolist()
     assert together.tolist() == alone
-    np.testing.assert_allclose(together, ((vectors - other).astype(float) ** 2).sum(axis=1))
+    exact = ((vectors - vectors[number]).astype(float) ** 2).sum(axis=1)
+    np.testing.assert_allclose(together, exact)

@@ -47,6 +47,26 @@ def test_the_pool_variant_is_explained():
     )
 
 
+def test_the_soft_variant_is_explained():
+    selection = selection_of("soft")
+    assert selection.source.tolist() == ["representative"] * 3
+    assert selection.explain(13, NAMES) == (
+        "Row 13 was picked because the model calls it Sports by a margin of 0.20, and it "
+        "represents a cluster of 5 with 45.0 % of the model's doubt."
+    )
+    assert selection.explain(1) == (
+        "Row 1 was not picked: it lies in a cluster of 10 with 55.0 % of the model's doubt, which "
+        "gets 2 of the 3 picks."
+    )
+    P = np.array([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3]])
+    selection = select(P, np.zeros((3, 2)), 2, variant="soft", random_state=0)
+    assert selection.source.tolist() == ["representative", "complement"]
+    assert selection.explain(2) == (
+        "Row 2 was picked because the model calls it class 0 by a margin of 0.40; it represents "
+        "no cluster of its own but completes the batch."
+    )
+
+
 def test_a_cold_start_is_explained():
     E = np.array([[0.0], [1.0], [2.0], [50.0]])
     selection = select(np.full((4, 2), 0.5), E, 2, random_state=0)

@@ -21,7 +21,7 @@ from skactiveml.utils import MISSING_LABEL, is_labeled
 from real_plugin import select
 from real_plugin.skactiveml import Real
 
-VARIANTS = ["real", "pool", "uniform", "cluster", "entropy"]
+VARIANTS = ["real", "pool", "uniform", "cluster", "entropy", "soft"]
 all_variants = pytest.mark.parametrize("variant", VARIANTS)
 
 
@@ -82,9 +82,12 @@ def test_utilities_mean_epsilon_and_point_at_the_picks(variant, data):
         np.testing.assert_array_equal(missing, np.sort(expected))
     selection = strategy.selection_
     P = classifier().fit(X, y).predict_proba(X[40:])
-    epsilon = 1 - P[np.arange(360), selection.clusters.pseudo_label[selection.assignment]]
+    if variant == "soft":
+        epsilon = 1 + np.diff(np.sort(P, axis=1)[:, :-3:-1], axis=1)[:, 0]
+    else:
+        epsilon = 1 - P[np.arange(360), selection.clusters.pseudo_label[selection.assignment]]
     rest = np.setdiff1d(np.arange(360), indices - 40)
-    np.testing.assert_allclose(utilities[0, 40:][rest], epsilon[rest])
+    np.testing.assert_allclose(utilities[0, 40:][rest], epsilon[rest], rtol=1e-6)
     np.testing.assert_allclose(utilities[0, indices], 1 + epsilon[indices - 40])
 
 

@@ -13,10 +13,11 @@ from benchmarks.data import Dataset, load
 from benchmarks.errors import UsageError
 from benchmarks.harness.cells import FULL, Cell
 from benchmarks.strategies.options import join, split
+from benchmarks.strategies.registry import OURS
 from benchmarks.tracks.encodings import encoder_sha256
 
 #: Strategies whose K `--n-clusters` sets.
-WITH_CLUSTERS = ("real", "real-pool", "real-uniform", "real-cluster", "real-entropy")
+WITH_CLUSTERS = tuple(name for name in OURS if name == "real" or name.startswith("real-"))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from benchmarks.report.results import SETTING, Results, count_seeds, title
 from benchmarks.report.style import Looks
 from benchmarks.strategies.options import split, without
 
-VARIANTS = ("real", "real-pool", "real-uniform", "real-cluster", "real-entropy")
+VARIANTS = ("real", "real-pool", "real-uniform", "real-cluster", "real-entropy", "real-soft")
 REFERENCES = ("random", "margin")
 
 

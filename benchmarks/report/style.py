@@ -19,7 +19,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 KNOWN = (
     *("real", "random", "margin", "entropy", "badge", "cal", "actune"),
     *("plm-km", "least-confidence", "real-pool", "bald"),
-    *("real-uniform", "real-entropy", "real-cluster", "alps"),
+    *("real-uniform", "real-entropy", "real-cluster", "alps", "real-soft"),
 )
 #: The colour of text and axes, which the page replaces by its own.
 INK = "#111213"

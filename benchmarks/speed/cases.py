@@ -31,6 +31,12 @@ def real(pool: Pool) -> Query:
     return lambda: select(P, E, BATCH, n_clusters=N_CLUSTERS, random_state=0)
 
 
+def soft(pool: Pool) -> Query:
+    """The variant "soft", which has as many clusters as picks."""
+    P, E = pool.probabilities(), pool.embeddings()
+    return lambda: select(P, E, BATCH, variant="soft", random_state=0).indices
+
+
 def published(pool: Pool) -> Query:
     """REAL on the path of the paper's published code, its k-means and its loops."""
     P, E = pool.probabilities(), pool.embeddings()
@@ -132,6 +138,7 @@ def _built_in(name: str) -> Callable[[], Any]:
 
 CASES: dict[str, Callable[[Pool], Query]] = {
     "REAL": real,
+    "soft REAL": soft,
     "published REAL": published,
     "full Lloyd": lloyd,
     "BADGE": our_badge,

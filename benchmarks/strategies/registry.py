@@ -32,6 +32,9 @@ OURS: dict[str, BuiltIn] = {
     "real-entropy": BuiltIn(
         real.strategy("entropy"), "REAL entropy: pseudo errors of largest entropy", real.check
     ),
+    "real-soft": BuiltIn(
+        real.strategy("soft"), "REAL soft: rows that represent the model's doubt", real.check
+    ),
     "random": BuiltIn(uncertainty.random, "uniform, without replacement"),
     "entropy": BuiltIn(uncertainty.max_entropy, "largest entropy of the prediction"),
     "margin": BuiltIn(uncertainty.margin, "smallest margin between the two best classes"),
