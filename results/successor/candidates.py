@@ -113,21 +113,29 @@ def weighted(
     pick: str = "centre",
     mix: float = 0.5,
     schedule: str = "none",
+    p: float = 1.0,
+    measure: str = "margin",
 ) -> NDArray[np.int64]:
     """As many clusters as picks, by k-means weighted by u; one row of each is taken.
 
     It is the nearest to the centre, the most unsure ("top"), or the first by a mean of both
     ranks ("mix"), in which the centre counts by `mix`, or with `schedule="share"` by
-    2 `mix` b / (labels + b).
+    2 `mix` b / (labels + b), or with "unsure" by `mix` times the mean of 1 - margin. With
+    "ratio" it is the smallest squared distance divided by u to the power of `p`, or with
+    "batches" of `p` labels / b.
     """
     rng = np.random.default_rng(random_state)
-    unsure = _unsure(_probabilities(learner, X_pool), "margin")
+    unsure = _unsure(_probabilities(learner, X_pool), measure)
     x = _vectors(X_pool)
     w = np.maximum(unsure**gamma, TINY).astype(np.float32)
     centre_counts = mix
     if schedule == "share":
         known = len(learner.y_training)
         centre_counts = min(1.0, mix * 2 * n_instances / (known + n_instances))
+    if schedule == "unsure":
+        centre_counts = min(1.0, mix * float(unsure.mean()))
+    if schedule == "batches":
+        p = p * len(learner.y_training) / n_instances
     distance, c = _weighted_kmeans(x, w, n_instances, rng)
     picks = []
     for k in range(n_instances):
@@ -138,6 +146,9 @@ def weighted(
             score = distance[members]
         elif pick == "top":
             score = -unsure[members]
+        elif pick == "ratio":
+            score = np.log(np.maximum(distance[members], TINY))
+            score = score - p * np.log(np.maximum(unsure[members], TINY))
         else:
             score = centre_counts * _ranks(distance[members])
             score = score + (1 - centre_counts) * _ranks(-unsure[members])
@@ -176,7 +187,9 @@ def _vectors(E: Any, unit: bool = False) -> Floats:
 
 
 def _unsure(P: Floats, measure: str) -> Floats:
-    """1 - margin, or the entropy of the prediction as a share of the largest."""
+    """1 - margin, 1 - the largest probability, or the entropy as a share of the largest."""
+    if measure == "confidence":
+        return 1 - P.max(axis=1)
     if measure == "entropy":
         return -(P * np.log(np.maximum(P, TINY))).sum(axis=1) / np.log(P.shape[1])
     two = np.partition(P, -2, axis=1)[:, -2:]
