@@ -272,7 +272,7 @@ def _train_on_doubt(pool: Pool, starts: list[int], K: int, seed: int) -> NDArray
     """Centroids of rows that count by their doubt."""
     count = training_size(starts[-1], K)
     told = pool.run(soft.draw, None, count, seed, each=starts[:-1])
-    sample = soft.Sample.join(told, count)
+    sample = soft.PrioritySample.join(told, count)
     return train(
         _gather(pool, starts, sample.row[:count]), min(K, starts[-1]), seed, sample.weights
     )

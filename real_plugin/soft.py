@@ -27,7 +27,7 @@ TINY = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class PrioritySample:
     """Rows drawn in proportion to their doubt, the largest priority first [1]_.
 
     A row's priority is its doubt divided by a random number between 0 and 1. The rows whose
@@ -47,14 +47,14 @@ class Sample:
     priority: NDArray[np.float64]
 
     @staticmethod
-    def join(several: Sequence[Sample], count: int) -> Sample:
+    def join(several: Sequence[PrioritySample], count: int) -> PrioritySample:
         """The `count` largest priorities, and the next one."""
         row, doubt, priority = (
             np.concatenate([getattr(sample, name) for sample in several])
             for name in ("row", "doubt", "priority")
         )
         order = np.lexsort((row, -priority))[: count + 1]
-        return Sample(row[order], doubt[order], priority[order])
+        return PrioritySample(row[order], doubt[order], priority[order])
 
     def weights(self, count: int) -> NDArray[np.float32]:
         """What the first `count` rows count, as a sample of their own."""
@@ -62,7 +62,7 @@ class Sample:
         return np.maximum(self.doubt[:count], threshold).astype(np.float32)
 
 
-def draw(_: None, kept: Kept, start: int, count: int, seed: int) -> tuple[Kept, Sample]:
+def draw(_: None, kept: Kept, start: int, count: int, seed: int) -> tuple[Kept, PrioritySample]:
     """The rows of a part that can be in a sample of `count`; it begins at row `start`."""
     doubt = np.maximum(_doubt(kept), TINY)
     row = start + np.arange(len(doubt))
@@ -70,7 +70,7 @@ def draw(_: None, kept: Kept, start: int, count: int, seed: int) -> tuple[Kept, 
     if count + 1 < len(doubt):
         largest = np.argpartition(-priority, count)[: count + 1]
         row, doubt, priority = row[largest], doubt[largest], priority[largest]
-    return kept, Sample.join([Sample(row, doubt, priority)], count)
+    return kept, PrioritySample.join([PrioritySample(row, doubt, priority)], count)
 
 
 def weigh(_: None, kept: Kept, n_clusters: int) -> tuple[Kept, IntArray]:
@@ -95,7 +95,7 @@ def nominate(
         rows = candidates(slice(block.start, block.start + len(block.values)), kept, start)
         distance = squared_distances(as_float32(block.values), centroids, rows.cluster)
         drawn = replace(rows, priority=cost(distance, rows.epsilon))
-        several.append(Finalists(drawn, nobody, rows))
+        several.append(Finalists.join([Finalists(drawn, nobody, rows)], plan))
     return kept, Finalists.join(several, plan)
 
 

@@ -87,7 +87,7 @@ def test_a_model_that_is_always_sure_is_no_trouble(n_clusters):
 
 def sample_of(d, count, seed):
     kept = Kept(np.zeros(len(d), dtype=np.uint8), doubt=d)
-    return soft.Sample.join([soft.draw(None, kept, 0, count, seed)[1]], count)
+    return soft.PrioritySample.join([soft.draw(None, kept, 0, count, seed)[1]], count)
 
 
 def test_doubt_is_one_minus_the_margin():
@@ -131,7 +131,7 @@ def test_samples_do_not_depend_on_the_parts(n_rows, count, where, seed):
     for start, stop in itertools.pairwise(edges):
         kept = Kept(np.zeros(stop - start, dtype=np.uint8), doubt=d[start:stop])
         pieces.append(soft.draw(None, kept, start, count, seed)[1])
-    joined = soft.Sample.join(pieces, count)
+    joined = soft.PrioritySample.join(pieces, count)
     assert joined.row.tolist() == whole.row.tolist()
     assert joined.weights(count).tolist() == whole.weights(count).tolist()
     assert len(whole.row) == min(count + 1, n_rows)
