@@ -1,6 +1,6 @@
 """What the strategies of a frozen run picked, and what of it did REAL no good; see picks.md.
 
-    python results/picks.py results/frozen --data-dir DATA --encoder ENCODER --cache CACHE
+    python -m results.picks results/frozen --data-dir DATA --encoder ENCODER --cache CACHE
 
 It prints Markdown. Numbers are means over the rounds, then over the seeds, ± their standard
 error over the seeds. The first table needs no model. For the others rounds are replayed: their
@@ -45,7 +45,7 @@ STRATEGIES = (
     *("real", "real-entropy", "real-uniform", "real-cluster", "real-pool"),
     *("margin", "entropy", "badge", "skactiveml:DropQuery", "random"),
 )
-REPLAYED = ("real", "real-entropy", "real-uniform", "real-cluster", "margin")
+REPLAYED = ("real", "real-entropy", "real-uniform", "real-cluster", "margin", "random")
 REAL = "real"
 #: A label is suspect if a model that never saw it gives another class this probability.
 CONFIDENT = 0.9
@@ -55,8 +55,10 @@ NEAR = 0.98
 NEIGHBOURS = 10
 #: The two best classes differ by more: the model is rather sure.
 CLEAR = 0.5
-#: Replayed rounds whose batch is changed: each takes a dozen trainings.
+#: Replayed rounds whose batch is changed: each takes eight trainings.
 CHANGED_ROUNDS = (1, 3, 5, 7)
+#: The last of the early rounds, and the first of the late ones.
+EARLY, LATE = 2, 6
 NO_MEASURES = ("strategy", "seed", "round", "replaced")
 
 
@@ -125,13 +127,16 @@ def of_picks(train: Train, labelled: Rows, batch: Rows) -> Record:
     repeats = to_batch >= NEAR
     repeats |= train.text_number[batch, None] == train.text_number[batch]
     everything = np.arange(len(train.labels))
+    outlierness, is_hard = train.outlierness[batch], train.is_hard[batch]
     return {
         "suspect labels": percent(train.is_suspect[batch]),
-        "hard": percent(train.is_hard[batch]),
+        "hard": percent(is_hard),
         "near duplicates, earlier in batch": percent(np.tril(repeats, k=-1).any(axis=1)),
         "near duplicates, of labels before": percent(is_known),
-        "cosine to nearest other pick": float(to_batch.max(axis=1).mean()),
-        "outlierness": float(train.outlierness[batch].mean()),
+        "cosine to nearest other pick": mean(to_batch.max(axis=1)),
+        "outlierness": mean(outlierness),
+        "outlierness of hard picks": mean(outlierness[is_hard]),
+        "outlierness of the others": mean(outlierness[~is_hard]),
         "classes off train's": class_distance(train, batch, everything),
     }
 
@@ -141,9 +146,13 @@ def class_distance(train: Train, one: Rows, other: Rows) -> float:
     return 50 * float(np.abs(train.shares(one) - train.shares(other)).sum())
 
 
-def percent(mask: Any) -> float:
-    """NaN for a share of nothing."""
-    return 100 * float(np.mean(mask)) if len(mask) else float("nan")
+def mean(values: NDArray[Any]) -> float:
+    """NaN for nothing."""
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def percent(mask: Mask) -> float:
+    return 100 * mean(mask)
 
 
 def margins(P: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -180,7 +189,7 @@ def of_query(train: Train, query: ReplayedRound) -> Record:
         "clear picks": percent(is_clear),
         "errors of clear picks": percent(wrong[is_clear]),
         "errors of the others": percent(wrong[~is_clear]),
-        "cosine of pool errors to nearest pick": float(nearest.mean()),
+        "cosine of pool errors to nearest pick": mean(nearest),
         "classes off the pool errors'": class_distance(train, query.rows, errors),
     }
 
@@ -296,13 +305,23 @@ def recorded_measures(train: Train, frame: pd.DataFrame, warm_up: int) -> pd.Dat
     found = []
     for (strategy, seed), cell in frame.groupby(["strategy", "seed"]):
         for record, labelled in labelled_before(cell, len(train.labels), warm_up):
-            beside = real.get((seed, record.round), float("nan"))
             where = {"strategy": strategy, "seed": seed, "round": record.round}
-            gain = {"accuracy - REAL's": 100 * (record.accuracy - beside)}
+            beside = real.get((seed, record.round), float("nan"))
+            gains = of_accuracy(100 * (record.accuracy - beside), record.round)
             errors = {"errors": 100 * record.batch_error_rate}
             picks = of_picks(train, labelled, np.asarray(record.picks, dtype=np.intp))
-            found.append(where | gain | errors | picks)
+            found.append(where | gains | errors | picks)
     return pd.DataFrame(found)
+
+
+def of_accuracy(gain: float, number: int) -> Record:
+    """The gain over REAL in a round, which counts for the early or the late ones, too."""
+    nothing = float("nan")
+    return {
+        "accuracy - REAL's": gain,
+        f"to round {EARLY}": gain if number <= EARLY else nothing,
+        f"from round {LATE}": gain if number >= LATE else nothing,
+    }
 
 
 def replayed_measures(
@@ -324,20 +343,20 @@ def summary(frame: pd.DataFrame, by: str, order: Sequence[Any]) -> pd.DataFrame:
     """Means over the rounds of a seed, then over seeds, ± the standard error of that."""
     measures = [column for column in frame if column not in NO_MEASURES]
     seeds = frame.groupby([by, "seed"])[measures].mean().groupby(by)
-    mean, error = seeds.mean(), seeds.sem()
-    names = [name for name in order if name in mean.index]
-    cells = {m: [written(mean.at[n, m], error.at[n, m]) for n in names] for m in measures}
+    means, errors = seeds.mean(), seeds.sem()
+    names = [name for name in order if name in means.index]
+    cells = {m: [written(means.at[n, m], errors.at[n, m]) for n in names] for m in measures}
     return pd.DataFrame(cells, index=names)
 
 
-def written(mean: float, error: float) -> str:
-    if np.isnan(mean):
+def written(value: float, error: float) -> str:
+    if np.isnan(value):
         return "-"
-    digits = 1 if abs(mean) >= 10 else 2
-    return f"{mean:.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
+    digits = 1 if abs(value) >= 10 else 2
+    return f"{value:.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
 
 
-def show(table: pd.DataFrame, corner: str = "") -> None:
+def show(table: pd.DataFrame, corner: str) -> None:
     """Print a table as Markdown."""
     print(f"| {corner} | {' | '.join(map(str, table))} |")
     print("|---" * (table.shape[1] + 1) + "|")
@@ -346,9 +365,10 @@ def show(table: pd.DataFrame, corner: str = "") -> None:
     print(flush=True)
 
 
-def report(name: str, frame: pd.DataFrame, arguments: argparse.Namespace) -> None:
-    """Print the tables of a dataset."""
-    config = Workspace(arguments.directory).config()
+def load_train(
+    name: str, config: Record, arguments: argparse.Namespace
+) -> tuple[Train, TrackSettings]:
+    """The data of a run, which must be those that it ran on."""
     is_known = name in NAMES
     place = name if is_known else str(arguments.data_dir / name)
     dataset = load(place, data_dir=arguments.data_dir if is_known else None)
@@ -360,26 +380,39 @@ def report(name: str, frame: pd.DataFrame, arguments: argparse.Namespace) -> Non
         settings.max_length,
         settings.cache,
     )
-    train = Train(dataset, np.array(encodings))
-    warm_up = config["datasets"][name]["protocol"]["warm_up"]
+    return Train(dataset, np.array(encodings)), settings
+
+
+def report(name: str, frame: pd.DataFrame, arguments: argparse.Namespace) -> None:
+    """Print the tables of a dataset."""
+    config = Workspace(arguments.directory).config()
+    train, settings = load_train(name, config, arguments)
+    protocol = config["datasets"][name]["protocol"]
+    frame = frame[(frame["dataset"] == name) & (frame["batch_size"] == protocol["batch_size"])]
     print(
         f"## {name}\n\n{len(train.labels)} rows, {percent(train.is_hard):.1f} % hard, "
         f"{percent(train.is_suspect):.2f} % suspect.\n"
     )
-    recorded = recorded_measures(train, frame[frame["seed"] < arguments.seeds], warm_up)
+    is_described = frame["strategy"].isin(arguments.strategy) & (frame["seed"] < arguments.seeds)
+    recorded = recorded_measures(train, frame[is_described], protocol["warm_up"])
     show(summary(recorded, "strategy", arguments.strategy).T, "picks")
 
     is_asked = frame["strategy"].isin(arguments.replay) & (frame["seed"] < arguments.replay_seeds)
-    is_asked |= (frame["strategy"] == REAL) & (frame["seed"] < arguments.change_seeds)
-    if not is_asked.any():
+    is_changed = (frame["strategy"] == REAL) & (frame["seed"] < arguments.change_seeds)
+    if not (is_asked | is_changed).any():
         return
     queries, changes = replayed_measures(
-        train, frame[is_asked], settings, warm_up, arguments.change_seeds
+        train,
+        frame[is_asked | is_changed],
+        settings,
+        protocol["warm_up"],
+        arguments.change_seeds,
     )
     compared = queries[queries["seed"] < arguments.replay_seeds]
     show(summary(compared, "strategy", arguments.replay).T, "queries")
     of_real = queries[queries["strategy"] == REAL]
-    show(summary(of_real, "round", sorted(of_real["round"].unique())).T, "REAL, by round")
+    if not of_real.empty:
+        show(summary(of_real, "round", sorted(of_real["round"].unique())).T, "REAL, by round")
     if not changes.empty:
         show(summary(changes, "replaced", changes["replaced"].unique()), "replaced")
 
@@ -395,7 +428,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=20, help="of the first table")
     parser.add_argument("--replay", nargs="*", default=REPLAYED, help="strategies to ask again")
     parser.add_argument("--replay-seeds", type=int, default=6)
-    parser.add_argument("--change-seeds", type=int, default=10, help="of changed batches of REAL")
+    parser.add_argument("--change-seeds", type=int, default=8, help="of changed batches of REAL")
     return parser
 
 
@@ -403,9 +436,8 @@ def main(line: list[str] | None = None) -> None:
     arguments = parser().parse_args(line)
     frame = pd.read_parquet(arguments.directory / "results.parquet")
     frame = frame[frame["track"] == "frozen"]
-    frame = frame[frame["strategy"].isin([*arguments.strategy, *arguments.replay])]
     for name in arguments.dataset or sorted(frame["dataset"].unique()):
-        report(name, frame[frame["dataset"] == name], arguments)
+        report(name, frame, arguments)
 
 
 if __name__ == "__main__":
