@@ -1,0 +1,43 @@
+"""The results that the repository keeps."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from benchmarks.harness.results import COLUMNS
+from benchmarks.harness.workspace import Workspace
+from results import figure
+
+ROOT = Path(__file__).parents[2] / "results"
+KEPT = sorted(file.parent for file in ROOT.glob("*/results.parquet"))
+
+
+@pytest.mark.parametrize("folder", KEPT, ids=lambda folder: folder.name)
+def test_cells_are_whole_and_have_no_texts(folder):
+    frame = pd.read_parquet(folder / "results.parquet")
+    assert list(frame.columns) == list(COLUMNS)
+    cells = frame.groupby(["dataset", "track", "strategy", "batch_size", "seed"])["round"]
+    assert (cells.nunique() == cells.max() + 1).all()
+    assert not list(folder.glob("datasets/*.parquet"))
+    assert "/" not in Workspace(folder).config()["encoder"]["name"]
+
+
+def test_the_figure_shows_gains_over_random():
+    frame = pd.DataFrame(
+        [
+            (dataset, name, seed, labels, 0.5 + 0.01 * place + 0.1 * seed)
+            for dataset in figure.DATASETS
+            for place, name in enumerate([figure.REFERENCE, *figure.LOOKS])
+            for seed in range(3)
+            for labels in (10, 20)
+        ],
+        columns=["dataset", "strategy", "seed", "n_labelled", "accuracy"],
+    )
+    gains = figure.gains(frame[frame["dataset"] == "snips"])
+    assert gains.groupby("n_labelled").mean().round(6).loc[20].to_dict() == {
+        name: float(place) for place, name in enumerate([figure.REFERENCE, *figure.LOOKS])
+    }
+    axes = figure.picture(frame).axes
+    assert [panel.get_title() for panel in axes] == list(figure.DATASETS)
+    assert len(axes[0].lines) == len(figure.LOOKS) + 1
