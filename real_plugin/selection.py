@@ -87,10 +87,10 @@ def select(
         - ``"entropy"``: budgets as in "real", the pseudo errors with the largest
           prediction entropy.
         - ``"soft"``: no pseudo errors, but rows that represent the model's doubt,
-          1 - margin: one of each of b clusters. Experimental, see docs/successor.md.
+          1 - margin: one each of b clusters. Experimental, see docs/successor.md.
     n_clusters : int or "auto", default="auto"
         K. "auto" follows the batch and the pool, see `auto_n_clusters`; for "soft" it is
-        the batch. More clusters than rows are clipped.
+        the batch, if that is more. More clusters than rows are clipped.
     residual : {"paper", "density"}, default="paper"
         Who gets what rounding down leaves over: one each to the clusters with the
         largest budgets above 0 ("paper"), or with the largest densities, as in the
@@ -300,7 +300,8 @@ def _n_clusters(whole: parts.Probabilities, batch: int, options: Options) -> int
     if whole.are_all_same:
         return batch
     if isinstance(options.n_clusters, str):
-        return batch if options.variant == "soft" else auto_n_clusters(whole.n_rows, batch)
+        auto = auto_n_clusters(whole.n_rows, batch)
+        return max(batch, auto) if options.variant == "soft" else auto
     return int(options.n_clusters)
 
 

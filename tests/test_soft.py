@@ -74,6 +74,18 @@ def test_it_looks_where_the_doubt_is():
     assert chosen.clusters.density.sum() == pytest.approx(doubt_by_hand(P).sum(), rel=1e-6)
 
 
+@pytest.mark.parametrize(("n_rows", "batch", "K"), [(900, 1, 20), (900, 40, 40), (90, 4, 9)])
+def test_small_batches_have_more_clusters_than_picks(n_rows, batch, K):
+    """One cluster has its centre in the middle of all doubt, where there may be none."""
+    rng = np.random.default_rng(0)
+    P, E = rng.dirichlet([1, 1, 1], size=n_rows), rng.normal(size=(n_rows, 3))
+    chosen = select(P, E, batch, variant="soft", random_state=0)
+    assert chosen.n_clusters == K
+    assert chosen.clusters.budget.sum() == batch
+    most = np.argsort(-chosen.clusters.density)[:batch]
+    assert sorted(chosen.cluster) == sorted(most)
+
+
 @pytest.mark.parametrize("n_clusters", ["auto", 3, 500])
 def test_a_model_that_is_always_sure_is_no_trouble(n_clusters):
     rng = np.random.default_rng(0)
