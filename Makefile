@@ -44,7 +44,8 @@ modal-old: .venv/ready .cache/modal-0.4.1/ready
 
 # An existing modAL project: its own pins, old scikit-learn and numpy, no torch.
 legacy: .venv-legacy/ready
-	.venv-legacy/bin/python -m pytest -p no:cacheprovider tests/test_modal.py tests/test_selection.py
+	.venv-legacy/bin/python -m pytest -p no:cacheprovider tests/test_modal.py tests/test_selection.py \
+		tests/test_soft.py
 
 # The wheel with its core dependencies and nothing else, away from the checkout.
 wheel: .venv/ready .venv-core/ready

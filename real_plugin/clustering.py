@@ -120,9 +120,21 @@ def _train(sample: FloatArray, n_clusters: int, seed: int, weights: Weights) -> 
             max_points_per_centroid=len(sample),
         )
         rows = sample[: rows_per_centroid * n_clusters]
-        kmeans.train(rows, weights=weights(len(rows)), init_centroids=centroids)
+        kmeans.train(rows, weights=_at_scale(weights(len(rows))), init_centroids=centroids)
         centroids = np.asarray(kmeans.centroids)
     return centroids
+
+
+def _at_scale(weights: FloatArray | None) -> FloatArray | None:
+    """Weights with a mean between 1 and 2, all multiplied by the same power of 2.
+
+    For a cluster without rows faiss splits one whose weight is more than 1, and searches
+    forever if there is none. A power of 2 changes nothing else, not even by rounding.
+    """
+    if weights is None:
+        return None
+    exponent = np.ceil(-np.log2(weights.mean(dtype=np.float64)))
+    return np.ldexp(weights, int(exponent))
 
 
 def seed_centroids(

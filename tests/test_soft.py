@@ -74,6 +74,25 @@ def test_it_looks_where_the_doubt_is():
     assert chosen.clusters.density.sum() == pytest.approx(doubt_by_hand(P).sum(), rel=1e-6)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e-4, 1.0])
+def test_repeated_vectors_and_little_doubt_are_no_trouble(scale):
+    """faiss looks forever for a cluster to split if all of them weigh less than one row."""
+    rng = np.random.default_rng(0)
+    E = np.repeat(rng.normal(size=(3, 4)), 20, axis=0)
+    p = 1 - scale * rng.uniform(0.01, 0.5, size=60)
+    chosen = select(np.column_stack([p, 1 - p]), E, 10, variant="soft", random_state=0)
+    assert len(set(chosen.indices.tolist())) == 10
+    assert {tuple(row) for row in E[chosen.indices]} == {tuple(row) for row in E}
+
+
+def test_the_scale_of_weights_does_not_matter():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(500, 3)).astype(np.float32)
+    w = rng.uniform(0.01, 1, size=500).astype(np.float32)
+    one, other = (train(x, 9, 0, lambda n, c=c: c * w[:n]) for c in (1, np.float32(2**-20)))
+    np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize(("n_rows", "batch", "K"), [(900, 1, 20), (900, 40, 40), (90, 4, 9)])
 def test_small_batches_have_more_clusters_than_picks(n_rows, batch, K):
     """One cluster has its centre in the middle of all doubt, where there may be none."""
