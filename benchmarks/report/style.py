@@ -18,8 +18,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 #: These have the same look in every report; all others come after them.
 KNOWN = (
     *("real", "random", "margin", "entropy", "badge", "cal", "actune"),
-    *("plm-km", "least-confidence", "real-pool", "bald"),
-    *("real-uniform", "real-entropy", "real-cluster", "alps", "real-soft"),
+    *("plm-km", "least-confidence", "real-pool", "real-soft", "bald"),
+    *("real-uniform", "real-entropy", "real-cluster", "alps"),
 )
 #: The colour of text and axes, which the page replaces by its own.
 INK = "#111213"
