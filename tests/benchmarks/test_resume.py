@@ -135,7 +135,8 @@ def test_a_failing_cell_is_recorded_and_stops_no_other(run, tmp_path, capsys):
 
 
 def test_an_interrupted_run_says_how_to_go_on(start, command, run, tmp_path):
-    process = start(command(tmp_path / "out", track="finetune"))
+    too_many = "100"  # to be done before the signal comes
+    process = start(command(tmp_path / "out", track="finetune", seeds=too_many))
     wait_for(tmp_path / "out", process, number="001")
     process.send_signal(signal.SIGINT)
     printed = process.communicate(timeout=300)[0]
