@@ -21,7 +21,7 @@ from sklearn.decomposition import TruncatedSVD
 from real_plugin._keys import rows_by_key
 from real_plugin._rows import ArrayRows, Block, Rows
 from real_plugin._threads import block_threads, one_thread
-from real_plugin.nearest import Centres
+from real_plugin.nearest import Centres, squared_distances
 
 #: Rows per centroid that choose the k-means++ seeds.
 SEEDING_ROWS = 16
@@ -44,7 +44,7 @@ class Clustering:
 
     centroids: FloatArray
     assignment: NDArray[np.int32]
-    distance: FloatArray
+    distance: NDArray[np.floating]
 
     @property
     def inertia(self) -> float:
@@ -183,11 +183,14 @@ def _squared_distances(
 
 
 def assign(
-    embeddings: Rows, centroids: FloatArray, n_rows: int
-) -> tuple[NDArray[np.int32], FloatArray]:
-    """Nearest centroid of every row, and the squared distance to it, block by block."""
+    embeddings: Rows, centroids: FloatArray, n_rows: int, exact: bool = False
+) -> tuple[NDArray[np.int32], NDArray[np.floating]]:
+    """Nearest centroid of every row, and the squared distance to it, block by block.
+
+    The distances are for sums, unless they are to be `exact`: float64, and fit to compare.
+    """
     assignment = np.empty(n_rows, dtype=np.int32)
-    distance = np.empty(n_rows, dtype=np.float32)
+    distance: NDArray[np.floating] = np.empty(n_rows, np.float64 if exact else np.float32)
     centres = Centres(centroids)
 
     def assign_block(block: Block) -> None:
@@ -195,6 +198,8 @@ def assign(
         vectors = as_float32(block.values)
         assignment[rows], distance[rows] = centres.nearest(vectors)
         check_finite(block.name, block.first, vectors, distance[rows])
+        if exact:
+            distance[rows] = squared_distances(vectors, centroids, assignment[rows])
 
     with block_threads() as (count, run):
         for block in embeddings.blocks():
@@ -240,7 +245,9 @@ def _squares(vectors: NDArray[Any]) -> FloatArray:
         return np.asarray(np.einsum("ij,ij->i", vectors, vectors))
 
 
-def check_finite(name: str, first: int, vectors: NDArray[Any], squares: FloatArray) -> None:
+def check_finite(
+    name: str, first: int, vectors: NDArray[Any], squares: NDArray[np.floating]
+) -> None:
     """Raise if a squared norm or distance shows that a vector is unusable.
 
     The rows are numbered from `first` in the error.

@@ -46,7 +46,9 @@ class Kept:
     #: a row that spare a third pass over the probabilities.
     p_majority: NDArray[np.floating] = field(default_factory=lambda: np.empty(0))
     entropy: NDArray[np.float64] | None = None
+    #: For the variant "soft": 1 - margin, and the squared distance from the centre.
     doubt: NDArray[np.float32] | None = None
+    distance: NDArray[np.floating] | None = None
 
 
 # Step 1: the probabilities
@@ -178,16 +180,21 @@ def join_samples(told: Sequence[Sample], positions: Sequence[IntArray]) -> NDArr
 
 
 def count(
-    source: Rows, kept: Kept, centroids: NDArray[np.float32], n_classes: int
+    source: Rows,
+    kept: Kept,
+    centroids: NDArray[np.float32],
+    n_classes: int,
+    with_distance: bool = False,
 ) -> tuple[Kept, tuple[IntArray, float]]:
     """Give every row its cluster; how often each cluster predicts each class, and inertia."""
     K = len(centroids)
-    assignment, distance = assign(source, centroids, len(kept.predicted))
+    assignment, distance = assign(source, centroids, len(kept.predicted), exact=with_distance)
     cells = assignment.astype(np.int64)
     cells *= n_classes
     cells += kept.predicted
     counts = np.bincount(cells, minlength=K * n_classes).reshape(K, n_classes)
-    return replace(kept, assignment=assignment), (counts, float(distance.sum(dtype=np.float64)))
+    kept = replace(kept, assignment=assignment, distance=distance if with_distance else None)
+    return kept, (counts, float(distance.sum(dtype=np.float64)))
 
 
 # Step 4: pseudo errors
@@ -307,11 +314,11 @@ def _joined(several: list[Candidates]) -> Candidates:
 
 def nominate(_: None, kept: Kept, start: int, plan: Plan) -> tuple[Kept, Finalists]:
     """The rows of a part that can be in the batch: the part begins at row `start`."""
-    several = [_nominate(rows, kept, start, plan) for rows in _slices(len(kept.predicted))]
+    several = [_nominate(rows, kept, start, plan) for rows in slices(len(kept.predicted))]
     return kept, Finalists.join(several, plan)
 
 
-def _slices(n_rows: int) -> Iterator[slice]:
+def slices(n_rows: int) -> Iterator[slice]:
     """At least one, if only an empty one."""
     for start in range(0, max(n_rows, 1), _BLOCK):
         yield slice(start, min(start + _BLOCK, n_rows))

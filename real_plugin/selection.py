@@ -224,7 +224,7 @@ def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Se
     else:
         rows = training_rows(whole.n_rows, K, seed)
         centroids = train(_gather(pool, starts, rows), min(K, whole.n_rows), seed)
-    told = pool.run(parts.count, "embeddings", centroids, whole.n_classes)
+    told = pool.run(parts.count, "embeddings", centroids, whole.n_classes, is_soft)
     votes, inertia = (sum(column) for column in zip(*told, strict=True))
     pseudo_label = votes.argmax(axis=1)  # Eq. 3; argmax breaks ties to the lowest class
     if is_soft:
@@ -247,10 +247,8 @@ def select_from(pool: Pool, n_instances: Any, options: Options, seed: int) -> Se
     else:
         clusters.budget[:] = _budgets(pseudo_errors, density, batch, options)
         plan = Plan(options.variant, options.shortfall, batch, seed, pseudo_label, clusters.budget)
-        if is_soft:
-            told = pool.run(soft.nominate, "embeddings", centroids, plan, each=starts[:-1])
-        else:
-            told = pool.run(parts.nominate, None, plan, each=starts[:-1])
+        nominate = soft.nominate if is_soft else parts.nominate
+        told = pool.run(nominate, None, plan, each=starts[:-1])
         picks, source = _draw(Finalists.join(told, plan), plan)
     return Selection(
         indices=picks.row,

@@ -17,10 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from real_plugin._keys import uniforms
-from real_plugin._rows import Rows
-from real_plugin.clustering import as_float32
-from real_plugin.nearest import squared_distances
-from real_plugin.parts import UNITS, Finalists, IntArray, Kept, Plan, candidates
+from real_plugin.parts import UNITS, Finalists, IntArray, Kept, Plan, candidates, slices
 
 #: A doubt counts at least this much: one may divide by it.
 TINY = 1e-12
@@ -85,24 +82,23 @@ def _doubt(kept: Kept) -> NDArray[np.float64]:
     return kept.doubt.astype(np.float64)
 
 
-def nominate(
-    source: Rows, kept: Kept, start: int, centroids: NDArray[np.float32], plan: Plan
-) -> tuple[Kept, Finalists]:
+def nominate(_: None, kept: Kept, start: int, plan: Plan) -> tuple[Kept, Finalists]:
     """The rows of a part that can be in the batch: the part begins at row `start`."""
-    nobody = candidates(slice(0, 0), kept, start)
-    several = [Finalists(nobody, nobody, nobody)]
-    for block in source.blocks():
-        rows = candidates(slice(block.start, block.start + len(block.values)), kept, start)
-        distance = squared_distances(as_float32(block.values), centroids, rows.cluster)
-        drawn = replace(rows, priority=cost(distance, rows.epsilon))
-        several.append(Finalists.join([Finalists(drawn, nobody, rows)], plan))
+    assert kept.distance is not None, "the step `count` was not asked for it"
+    several = []
+    for rows in slices(len(kept.predicted)):
+        members = candidates(rows, kept, start)
+        drawn = replace(members, priority=cost(kept.distance[rows], members.epsilon))
+        several.append(Finalists.join([Finalists(drawn, members[:0], members)], plan))
     return kept, Finalists.join(several, plan)
 
 
-def cost(squared_distance: NDArray[np.float64], doubt: NDArray[np.float64]) -> NDArray[np.float64]:
+def cost(
+    squared_distance: NDArray[np.floating], doubt: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Of taking a row for its cluster: the square of its distance divided by its doubt.
 
     Among rows that are all at the centre, the doubt decides.
     """
     at_least = np.finfo(np.float64).tiny
-    return (squared_distance + at_least) / np.maximum(doubt * doubt, TINY)
+    return np.asarray((squared_distance + at_least) / np.maximum(doubt * doubt, TINY))

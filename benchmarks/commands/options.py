@@ -33,8 +33,10 @@ def add_data_options(parser: Any) -> None:
 
 def data_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of `add_data_options` as arguments of `benchmarks.data.load`."""
-    names = ("data_dir", "text_column", "label_column")
-    names += ("train_limit", "validation_limit", "split_seed")
+    names = (
+        *("data_dir", "text_column", "label_column"),
+        *("train_limit", "validation_limit", "split_seed"),
+    )
     return {name: getattr(arguments, name) for name in names}
 
 

@@ -42,26 +42,16 @@ def load(
         Of everything that is drawn at random here.
     """
     columns = Columns(text_column or "text", label_column or "label")
-    dataset = _load_whole_validation(name, data_dir, columns, train_limit, split_seed)
-    limited = parts.limit(dataset.validation, validation_limit, split_seed, "validation limit")
-    return replace(dataset, validation=limited)
-
-
-def _load_whole_validation(
-    name: str,
-    data_dir: Path | None,
-    columns: Columns,
-    train_limit: int | None,
-    split_seed: int,
-) -> Dataset:
     if name == "pydocs":
-        return pydocs.load(train_limit, split_seed)
-    if name in paper.RECIPES:
-        return paper.load(name, data_dir, columns, train_limit, split_seed)
-    path = Path(name)
-    if not path.exists():
+        dataset = pydocs.load(train_limit, split_seed)
+    elif name in paper.RECIPES:
+        dataset = paper.load(name, data_dir, columns, train_limit, split_seed)
+    elif Path(name).exists():
+        dataset = own.load(Path(name), columns, train_limit, split_seed)
+    else:
         raise UsageError(
             f"there is no dataset {name!r}: give one of {', '.join(NAMES)}, or the path of a "
             f"folder or of a {' or '.join(READERS)} file."
         )
-    return own.load(path, columns, train_limit, split_seed)
+    limited = parts.limit_asked(dataset.validation, validation_limit, split_seed, "validation")
+    return replace(dataset, validation=limited)

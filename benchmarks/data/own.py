@@ -42,7 +42,7 @@ def load(path: Path, columns: Columns, train_limit: int | None, split_seed: int)
             f"cut a test part out of them; add rows, give a folder with {_file_names('test')}, "
             "or name another --label-column if these are not the classes."
         )
-    numbered["train"] = parts.limit_train(numbered["train"], train_limit, split_seed)
+    numbered["train"] = parts.limit_asked(numbered["train"], train_limit, split_seed, "train")
     return Dataset(
         name=path.resolve().name if path.is_dir() else path.stem,
         classes=classes,

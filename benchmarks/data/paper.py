@@ -104,7 +104,7 @@ def load(
     most = {"train": MOST_TRAIN_A_CLASS * len(classes), "validation": MOST_VALIDATION}
     for part, n in most.items():
         numbered[part] = parts.limit(numbered[part], n, split_seed, part)
-    numbered["train"] = parts.limit_train(numbered["train"], train_limit, split_seed)
+    numbered["train"] = parts.limit_asked(numbered["train"], train_limit, split_seed, "train")
     return Dataset(name, classes, **numbered, protocol=recipe.protocol, source=source)
 
 

@@ -47,11 +47,11 @@ def limit(part: Part, most: int | None, seed: int, what: str) -> Part:
     return Part([part.texts[i] for i in kept], part.labels[kept])
 
 
-def limit_train(train: Part, most: int | None, seed: int) -> Part:
+def limit_asked(part: Part, most: int | None, seed: int, name: str) -> Part:
     """At most so many rows as the user asked for."""
     if most is not None and most < 1:
-        raise UsageError(f"train is limited to {most} rows; give a limit of at least 1, or none.")
-    return limit(train, most, seed, "train limit")
+        raise UsageError(f"{name} is limited to {most} rows; give a limit of at least 1, or none.")
+    return limit(part, most, seed, f"{name} limit")
 
 
 def number(rows: Mapping[str, Rows]) -> tuple[tuple[str, ...], dict[str, Part]]:

@@ -46,7 +46,7 @@ def load(train_limit: int | None, split_seed: int) -> Dataset:
         for sentence in found[package]:
             rows[_part(sentence)].append((_digest(sentence), sentence, label))
     made = {name: _as_part(sorted(part)) for name, part in rows.items()}
-    made["train"] = parts.limit_train(made["train"], train_limit, split_seed)
+    made["train"] = parts.limit_asked(made["train"], train_limit, split_seed, "train")
     return Dataset(
         "pydocs", tuple(PACKAGES), **made, protocol=PROTOCOL, source=f"docstrings of {source}"
     )

@@ -13,11 +13,8 @@ from benchmarks.data import Dataset, load
 from benchmarks.errors import UsageError
 from benchmarks.harness.cells import FULL, Cell
 from benchmarks.strategies.options import join, split
-from benchmarks.strategies.registry import OURS
+from benchmarks.strategies.registry import REALS
 from benchmarks.tracks.encodings import encoder_sha256
-
-#: Strategies whose K `--n-clusters` sets.
-WITH_CLUSTERS = tuple(name for name in OURS if name == "real" or name.startswith("real-"))
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,7 @@ def find_strategies(
 
 def _variations(name: str, n_clusters: Sequence[int | str]) -> list[str]:
     base, options = split(name)
-    if not n_clusters or base not in WITH_CLUSTERS or "n_clusters" in options:
+    if not n_clusters or base not in REALS or "n_clusters" in options:
         return [name]
     return [name if k == "auto" else join(base, options | {"n_clusters": k}) for k in n_clusters]
 

@@ -11,8 +11,8 @@ from benchmarks.report.parts import Part, Picture, Section, Text, slug
 from benchmarks.report.results import SETTING, Results, count_seeds, title
 from benchmarks.report.style import Looks
 from benchmarks.strategies.options import split, without
+from benchmarks.strategies.registry import REALS
 
-VARIANTS = ("real", "real-pool", "real-uniform", "real-cluster", "real-entropy", "real-soft")
 REFERENCES = ("random", "margin")
 
 
@@ -32,9 +32,9 @@ def families(results: Results) -> list[str]:
 
 
 def _variants(results: Results, looks: Looks) -> Iterator[Part]:
-    rows = results.whole[results.whole["strategy"].isin(VARIANTS)]
+    rows = results.whole[results.whole["strategy"].isin(REALS)]
     if rows["strategy"].nunique() < 2:
-        yield Text(f"Fewer than two of the variants were run: {', '.join(VARIANTS)}.")
+        yield Text(f"Fewer than two of the variants were run: {', '.join(REALS)}.")
         return
     for setting, block in rows.groupby(SETTING):
         caption = (

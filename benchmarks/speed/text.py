@@ -32,7 +32,8 @@ from benchmarks.speed.runner import THREAD_VARIABLES
 #: Texts that the scored classifier is trained on; the pool has none of them.
 N_TRAINING = 200
 SCORING = ("published, batch 512", "published, batch 32", "ours, float32", "ours, bfloat16")
-TRAINING = ("TransformerClassifier.fit", "transformers.Trainer")
+TRAINER = "transformers.Trainer"
+TRAINING = ("TransformerClassifier.fit", "the same in bfloat16", TRAINER)
 PEAKS = ("matmul float32", "matmul bfloat16")
 
 Labelled = tuple[str, str]
@@ -122,7 +123,7 @@ def run(
         print_scoring(results)
         print_targets(results)
         has_trainer = importlib.util.find_spec("accelerate") is not None
-        print_training(measure(TRAINING if has_trainer else TRAINING[:1], job, repeat))
+        print_training(measure(TRAINING if has_trainer else TRAINING[:-1], job, repeat))
         print_arithmetic(results, facts)
 
 
@@ -277,7 +278,7 @@ def verdict(value: float, relation: str, bound: float) -> str:
 def print_training(results: dict[str, Measurement]) -> None:
     """Texts a second while training."""
     print(f"\n  {'Training, batches of 8':28}{'texts/s':>9}{'x Trainer':>11}")
-    trainer = results.get(TRAINING[1])
+    trainer = results.get(TRAINER)
     for name, m in results.items():
         print(f"  {name:28}{m.rate:9.1f}" + (f"{m.rate / trainer.rate:11.2f}" if trainer else ""))
     if trainer is None:

@@ -143,24 +143,29 @@ def _training_data(job: Job) -> list[list[Any]]:
     return [list(islice(cycle(column), BATCH * STEPS)) for column in (texts, labels)]
 
 
-def fit(job: Job) -> Callable[[], Work]:
+def fit(precision: str) -> Callable[[Job], Callable[[], Work]]:
     """One epoch of `TransformerClassifier.fit`, tokenising included."""
-    texts, labels = _training_data(job)
-    classifier = TransformerClassifier.load(
-        job.classifier,
-        lr=LEARNING_RATE,
-        batch_size=BATCH,
-        later_epochs=1,
-        random_state=0,
-        progress=False,
-    )
-    classifier.fit(texts[:N_WARM], labels[:N_WARM])
 
-    def work() -> Done:
-        classifier.fit(texts, labels)
-        return Done(len(texts))
+    def case(job: Job) -> Callable[[], Work]:
+        texts, labels = _training_data(job)
+        classifier = TransformerClassifier.load(
+            job.classifier,
+            lr=LEARNING_RATE,
+            batch_size=BATCH,
+            later_epochs=1,
+            training_precision=precision,
+            random_state=0,
+            progress=False,
+        )
+        classifier.fit(texts[:N_WARM], labels[:N_WARM])
 
-    return lambda: work
+        def work() -> Done:
+            classifier.fit(texts, labels)
+            return Done(len(texts))
+
+        return lambda: work
+
+    return case
 
 
 class ForTrainer(nn.Module):
@@ -257,7 +262,8 @@ CASES: dict[str, Callable[[Job], Callable[[], Work]]] = {
     "published, batch 32": published(32),
     "ours, float32": ours("float32"),
     "ours, bfloat16": ours("bfloat16"),
-    "TransformerClassifier.fit": fit,
+    "TransformerClassifier.fit": fit("float32"),
+    "the same in bfloat16": fit("bfloat16"),
     "transformers.Trainer": trainer,
     "matmul float32": matmul(torch.float32),
     "matmul bfloat16": matmul(torch.bfloat16),

@@ -51,6 +51,9 @@ OURS: dict[str, BuiltIn] = {
     ),
 }
 
+#: REAL and what is made from it.
+REALS = tuple(name for name in OURS if name == "real" or name.startswith("real-"))
+
 #: Name and description of all, the toolkits' included.
 BUILT_IN: dict[str, str] = {
     **{name: built_in.description for name, built_in in OURS.items()},

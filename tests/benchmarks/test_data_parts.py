@@ -62,7 +62,7 @@ def test_limit_keeps_a_random_sample_in_order():
 @pytest.mark.parametrize("most", [0, -5])
 def test_train_limit_must_leave_something(most):
     with pytest.raises(UsageError, match=f"limited to {most} rows; give a limit of at least 1"):
-        parts.limit_train(make_part(10), most, 0)
+        parts.limit_asked(make_part(10), most, 0, "train")
 
 
 @pytest.mark.parametrize(
