@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from skorch import NeuralNetClassifier
 from skorch.callbacks import EpochTimer, GradientNormClipping, PassthroughScoring, PrintLog
 from skorch.dataset import get_len
 from skorch.utils import is_dataset
+from torch.utils.data import DataLoader
 
 from real_plugin._validation import check_option, check_seed
 from real_plugin.text import checkpoint
@@ -39,6 +41,7 @@ from real_plugin.text.tokens import (
     pad,
 )
 from real_plugin.text.training import Round
+from real_plugin.text.vocabulary import only_rows_of
 
 #: One kernel for all parameters: half the time of a step on a processor.
 ADAMW = partial(torch.optim.AdamW, fused=True)
@@ -61,7 +64,8 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
     The training protocol and its defaults are those of REAL's published runs: 10 epochs at
     first; every later `fit` or `partial_fit` goes on from the current weights for 4 epochs,
     with a new optimizer and schedule. With `validation_data` it validates 4 times an epoch
-    and keeps the best weights; without, it keeps the last.
+    and keeps the best weights; without, it keeps the last. Embeddings of tokens that no
+    training text has stay as they are, and don't decay either.
 
     Parameters
     ----------
@@ -270,6 +274,12 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         ids = self._tokens()(X)
         if epochs is None:
             epochs = self.max_epochs if self.rounds_ == 0 else self.later_epochs
+        with self._only_rows_of(ids):
+            self._train(ids, targets, epochs, **fit_params)
+        self.rounds_ += 1
+        return self
+
+    def _train(self, ids: Any, targets: Any, epochs: int, **fit_params: Any) -> None:
         self.initialize_optimizer()
         self.round_ = Round(
             self.module_,
@@ -286,8 +296,15 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
             self.round_.finish()
             self.validations_ = self.round_.validations
             del self.round_
-        self.rounds_ += 1
-        return self
+
+    def _only_rows_of(self, ids: list[Any]) -> AbstractContextManager[None]:
+        """Train the embeddings of these tokens alone, if no code of the user's adds others."""
+        is_customised = self.dataset is not TokenDataset or self.iterator_train is not DataLoader
+        is_customised |= "collate_fn" in self.get_params_for("iterator_train")
+        if is_customised or self.compile:
+            return nullcontext()
+        padding = self.tokens_.tokenizer.pad_token_id
+        return only_rows_of(chain([padding], *ids), self.module_.encoder)
 
     def _validator(self) -> Any:
         if self.validation_data is None:
