@@ -1,4 +1,4 @@
-"""What a person at a terminal sees of a run; nothing is shown elsewhere."""
+"""What is shown of a run: a bar and a line a round at a terminal, a line a cell in a log."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from benchmarks.harness.cells import Cell, State
 
 
 class Progress:
-    """One bar over the rounds of all cells, and a line for every round that finishes."""
+    """Follows the rounds of all cells, on standard error."""
 
     def __init__(self, states: dict[Cell, State]) -> None:
+        self.n_cells = len(states)
+        self.n_done = sum(state.name == "done" for state in states.values())
         self.bar = tqdm(
             total=sum(cell.rounds + 1 for cell in states),
             initial=sum(state.finished for state in states.values()),
@@ -25,14 +27,16 @@ class Progress:
 
     def round_done(self, cell: Cell, record: dict[str, Any]) -> None:
         """Count a finished round, and say what it came to."""
-        if self.bar.disable:
-            return
-        tqdm.write(
-            f"{cell}  round {record['round']} of {cell.rounds}: {record['n_labelled']} labels, "
-            f"accuracy {100 * record['accuracy']:.2f} %",
-            file=sys.stderr,
-        )
-        self.bar.update()
+        is_last = record["round"] == cell.rounds
+        self.n_done += is_last
+        came_to = f"{record['n_labelled']} labels, accuracy {100 * record['accuracy']:.2f} %"
+        if not self.bar.disable:
+            line = f"{cell}  round {record['round']} of {cell.rounds}: {came_to}"
+            tqdm.write(line, file=sys.stderr)
+            self.bar.update()
+        elif is_last:
+            line = f"cell {self.n_done} of {self.n_cells} done: {cell}: {came_to}"
+            print(line, file=sys.stderr, flush=True)
 
     def close(self) -> None:
         self.bar.close()

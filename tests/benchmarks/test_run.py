@@ -317,10 +317,14 @@ def test_cells_have_folders_of_their_own():
     assert all(path.count("/") == 4 for path in paths)
 
 
-def test_nothing_is_said_where_there_is_no_terminal(run, tmp_path, capsys):
+def test_a_log_gets_a_line_a_cell(run, tmp_path, capsys):
     assert run(tmp_path) == 0
     captured = capsys.readouterr()
-    assert captured.err == ""
+    lines = [line.rpartition(" accuracy ")[0] for line in captured.err.splitlines()]
+    assert lines == [
+        f"cell {n} of 2 done: topics frozen {name} b=12 seed=0: 46 labels,"
+        for n, name in enumerate(("real", "random"), start=1)
+    ]
     assert captured.out.splitlines() == [
         f"2 cells: 2 done. Results: {tmp_path / 'results.parquet'}"
     ]
