@@ -209,12 +209,16 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
     ) -> TransformerClassifier:
         """Train on texts and labels, from the current weights if there are any.
 
-        `classes` may name all classes at the first call, as in scikit-learn.
+        `classes` may name all classes at the first call, as in scikit-learn. Ctrl-C leaves the
+        weights as trained so far and is raised, so that no loop goes on with half a training.
         """
         labels = self._check_training_data(X, y)
         if not self.initialized_:
             self._learn_classes(labels if classes is None else as_label_list(list(classes)))
+        before = self.rounds_ if self.initialized_ else 0
         super().partial_fit(X, y, **fit_params)
+        if self.rounds_ == before:  # skorch swallows the interrupt
+            raise KeyboardInterrupt
         return self
 
     def _check_training_data(self, X: Any, y: Any) -> list[Any]:

@@ -78,6 +78,28 @@ def test_epochs_schedule_and_optimizer_of_the_rounds(make, data):
     assert len(clf.history) == 18
 
 
+class Interrupt(Callback):
+    """Ctrl-C after a step."""
+
+    def on_batch_end(self, net, training=False, **kwargs):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("train", ["fit", "partial_fit"])
+def test_an_interrupt_is_raised_and_loses_nothing(make, data, train):
+    (X, y), _ = data
+    with pytest.raises(KeyboardInterrupt):
+        getattr(make(callbacks=[Interrupt()]), train)(X, y)
+    clf = make(max_epochs=1).fit(X, y)
+    clf.callbacks_.append(("interrupt", Interrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        getattr(clf, train)(X, y)
+    assert clf.rounds_ == 1
+    clf.callbacks_.pop()
+    assert len(clf.predict(X)) == len(X)
+    assert getattr(clf, train)(X, y).rounds_ == 2
+
+
 def test_without_warm_start_fit_begins_anew(make, data):
     (X, y), _ = data
     clf = make(warm_start=False, max_epochs=2).fit(X, y)
