@@ -1,6 +1,6 @@
 """Training the embeddings of the tokens that occur, instead of the whole vocabulary's.
 
-A dense gradient of the embedding table is most of the work of a small batch on a processor:
+A dense gradient of the embedding table is much of the work of a small batch on a processor:
 in a RoBERTa of 30M parameters the table has 19M, of which a round of training uses a few
 thousand rows. The others have no gradient, so they stay as they are.
 """
