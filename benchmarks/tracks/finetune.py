@@ -13,6 +13,7 @@ from benchmarks.tracks.learner import FloatArray, Network, as_tensor
 from benchmarks.tracks.settings import TrackSettings
 from benchmarks.tracks.surprisal import surprisal
 from real_plugin.text import TransformerClassifier
+from real_plugin.text.training import fit_uninterrupted
 
 
 class FinetuneModel:
@@ -41,7 +42,8 @@ class FinetuneModel:
 
     def fit(self, labelled: NDArray[np.intp]) -> None:
         """Train on the labelled rows: anew at first, then on from the current weights."""
-        self.classifier.fit(self._texts(labelled), self.dataset.train.labels[labelled])
+        texts, labels = self._texts(labelled), self.dataset.train.labels[labelled]
+        fit_uninterrupted(self.classifier, texts, labels)
 
     def predict_test(self) -> NDArray[np.int64]:
         """Class numbers of the test texts."""

@@ -177,6 +177,7 @@ def finetuned_scores(pool: Pool, labels: Mapping[str, Label], store: VectorStore
     if len(set(y)) < 2:
         return frozen_scores(pool, labels, store)
     from real_plugin.text import TransformerClassifier
+    from real_plugin.text.training import fit_uninterrupted
 
     texts = [label.text for label in labels.values()]
     Z, _ = standardise(store.vectors(texts), len(texts))
@@ -184,7 +185,7 @@ def finetuned_scores(pool: Pool, labels: Mapping[str, Label], store: VectorStore
     model = TransformerClassifier(
         store.encoder, max_length=store.max_length, progress="auto", random_state=0
     )
-    model.fit(texts, y)
+    fit_uninterrupted(model, texts, y)
     P, E = model.predict_proba(pool.texts, return_embeddings=True)
     validation = cross_validate(new_head(), Z, y)
     on_labels = None if validation is None else validation.accuracy()

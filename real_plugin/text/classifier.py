@@ -109,7 +109,7 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
     classes_ : ndarray
         The classes, in the order of the probabilities' columns.
     rounds_ : int
-        Trainings so far.
+        Trainings so far, without those that Ctrl-C or a callback ended.
     validations_ : list of (int, float)
         Steps and accuracies of the last round's validations.
     """
@@ -209,16 +209,12 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
     ) -> TransformerClassifier:
         """Train on texts and labels, from the current weights if there are any.
 
-        `classes` may name all classes at the first call, as in scikit-learn. Ctrl-C leaves the
-        weights as trained so far and is raised, so that no loop goes on with half a training.
+        `classes` may name all classes at the first call, as in scikit-learn.
         """
         labels = self._check_training_data(X, y)
         if not self.initialized_:
             self._learn_classes(labels if classes is None else as_label_list(list(classes)))
-        before = self.rounds_ if self.initialized_ else 0
         super().partial_fit(X, y, **fit_params)
-        if self.rounds_ == before:  # skorch swallows the interrupt
-            raise KeyboardInterrupt
         return self
 
     def _check_training_data(self, X: Any, y: Any) -> list[Any]:

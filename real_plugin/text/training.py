@@ -99,3 +99,15 @@ class Round:
             self._bar.close()
         if self._best[1] is not None:
             self.module.load_state_dict(self._best[1])
+
+
+def fit_uninterrupted(classifier: Any, X: Any, y: Any) -> None:
+    """Fit a classifier that has no callbacks of its own, and raise a Ctrl-C.
+
+    skorch takes a KeyboardInterrupt for the wish to end the training, and returns: a program
+    would go on with half a training.
+    """
+    before = getattr(classifier, "rounds_", 0) if classifier.warm_start else 0
+    classifier.fit(X, y)
+    if classifier.rounds_ == before:
+        raise KeyboardInterrupt

@@ -1,5 +1,6 @@
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -59,18 +60,24 @@ def run(command):
     return lambda out, *more, **options: main(command(out, *more, **options))
 
 
+def heed_interrupts():
+    """A shell lets what it starts in the background ignore them."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def start():
     """Starts `python -m benchmarks` in a process of its own, which ends with the test."""
     processes = []
 
-    def start(line, **options):
+    def start(line, preexec_fn=heed_interrupts, **options):
         process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks", *line],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
+            preexec_fn=preexec_fn,
             **options,
         )
         processes.append(process)
