@@ -109,7 +109,7 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
     classes_ : ndarray
         The classes, in the order of the probabilities' columns.
     rounds_ : int
-        Trainings so far, without those that Ctrl-C or a callback ended.
+        Trainings so far, without those that Ctrl-C ended.
     validations_ : list of (int, float)
         Steps and accuracies of the last round's validations.
     """
@@ -337,6 +337,15 @@ class TransformerClassifier(NeuralNetClassifier):  # type: ignore[misc]
         """Cross entropy of the logits; the module gives (logits, [CLS])."""
         loss: torch.Tensor = super().get_loss(y_pred[0], y_true, *args, **kwargs)
         return loss
+
+    def notify(self, method_name: str, **cb_kwargs: Any) -> None:
+        """Tell the callbacks; a training that one of them ends after an epoch is a round."""
+        try:
+            super().notify(method_name, **cb_kwargs)
+        except KeyboardInterrupt:  # how skorch's EarlyStopping ends a training
+            if method_name == "on_epoch_end":
+                self.rounds_ += 1
+            raise
 
     def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, **kw: Any) -> None:
         super().on_batch_end(net, batch, training, **kw)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
-from skorch.callbacks import Callback, EpochScoring
+from skorch.callbacks import Callback, EarlyStopping, EpochScoring
 
 from real_plugin.text.training import fit_uninterrupted, linear_schedule
 
@@ -95,6 +95,18 @@ def test_programs_see_an_interrupt(make, data):
         fit_uninterrupted(clf, X, y)
     clf.callbacks_.pop()
     fit_uninterrupted(clf, X, y)
+    assert clf.rounds_ == 2
+
+
+def test_a_training_that_early_stopping_ends_is_a_round(make, data):
+    (X, y), _ = data
+    stopping = EarlyStopping(monitor="train_loss", patience=3, threshold=1e9, threshold_mode="abs")
+    clf = make(callbacks=[stopping], max_epochs=10, later_epochs=1).fit(X, y)
+    n_epochs = len(clf.history)
+    assert n_epochs < 10
+    assert clf.rounds_ == 1
+    clf.fit(X, y)
+    assert len(clf.history) == n_epochs + 1
     assert clf.rounds_ == 2
 
 
