@@ -67,6 +67,7 @@ def seeds(text: str) -> list[int]:
         found = []
     if not found:
         raise argparse.ArgumentTypeError(
-            f"{text!r} are no seeds; give their number (5), a range (0-4) or a list (3,8)"
+            f"{text!r} are no seeds; give their number (5), a range (0-4; 0-0 is seed 0 alone) "
+            "or a list (3,8)"
         )
     return found
