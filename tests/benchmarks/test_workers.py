@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.errors import UsageError
 from benchmarks.harness.cell_run import Job
-from benchmarks.harness.workers import connect
+from benchmarks.harness.workers import connect, local_cluster
 from tests.benchmarks.runs import comparable, rounds, wait_for
 
 DEADLY = """\
@@ -34,6 +34,13 @@ def test_jobs_give_the_same_results(run, start, command, tmp_path):
     printed = process.communicate(timeout=300)[0]
     assert process.returncode == 0, printed
     pd.testing.assert_frame_equal(comparable(tmp_path / "one"), comparable(tmp_path / "two"))
+
+
+def test_jobs_keep_the_memory_that_they_will_need_again(monkeypatch):
+    """Dask's setting for its workers makes training spend half of its time on page faults."""
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    with local_cluster(1) as client:
+        assert list(client.run(os.getenv, "MALLOC_TRIM_THRESHOLD_").values()) == [None]
 
 
 def test_a_worker_that_dies_is_replaced(cluster, run, start, command, tmp_path):
