@@ -6,6 +6,7 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.data import statistics
 from benchmarks.harness import results
@@ -55,7 +56,8 @@ def run(
     try:
         if todo and scheduler is None:
             encode_texts(plan, job)
-        _work(job, todo, n_jobs, scheduler, progress.round_done)
+        on_round = removing_warm_ups(workspace, todo, progress.round_done)
+        _work(job, todo, n_jobs, scheduler, on_round)
     except KeyboardInterrupt:
         is_interrupted = True
     finally:
@@ -84,6 +86,24 @@ def _work(
         return
     with connect(scheduler, job) if scheduler else local_cluster(n_jobs) as client:
         run_on_cluster(client, job, cells, on_round)
+
+
+def removing_warm_ups(workspace: Workspace, cells: Sequence[Cell], on_round: OnRound) -> OnRound:
+    """`on_round` that also removes a seed's first model with the last cell that starts from it.
+
+    A run of many seeds would fill the disk with them.
+    """
+    n_left = Counter(workspace.warm_up(cell) for cell in cells)
+
+    def round_done(cell: Cell, record: dict[str, Any]) -> None:
+        on_round(cell, record)
+        if record["round"] == cell.rounds:
+            folder = workspace.warm_up(cell)
+            n_left[folder] -= 1
+            if n_left[folder] == 0:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    return round_done
 
 
 def remove_warm_ups(workspace: Workspace, states: dict[Cell, State]) -> None:

@@ -10,6 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from benchmarks.__main__ import main
 from benchmarks.harness.cells import Cell
+from benchmarks.harness.progress import Progress
 from benchmarks.harness.results import COLUMNS, MEASURED
 from benchmarks.harness.seeds import ROLES, role_seed, warm_up_rows
 from benchmarks.harness.workspace import Workspace
@@ -159,6 +160,21 @@ def test_the_first_training_is_kept_while_cells_are_missing(run, tmp_path):
     file.write_text("def f(learner, X_pool, n_instances=1):\n    raise RuntimeError\n")
     assert run(tmp_path / "out", track="finetune", strategy=("random", f"{file}:f")) == 1
     assert len(list((tmp_path / "out").rglob("weights"))) == 1
+
+
+def test_the_first_training_of_a_seed_goes_with_its_last_cell(run, tmp_path, monkeypatch):
+    kept = {}
+
+    class Watched(Progress):
+        def round_done(self, cell, record):
+            seeds = (folder.parent.name for folder in tmp_path.rglob("warm-ups/*/*/*/weights"))
+            kept[cell.seed, cell.strategy, record["round"]] = sorted(seeds)
+            super().round_done(cell, record)
+
+    monkeypatch.setattr("benchmarks.harness.run.Progress", Watched)
+    assert run(tmp_path, track="finetune", strategy=("random", "margin"), seeds="2") == 0
+    assert kept[0, "margin", 3] == ["seed-0"]
+    assert kept[1, "random", 0] == ["seed-1"]
 
 
 def test_the_configuration_names_no_place_of_the_machine(run, tmp_path):
