@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock
 from numpy.typing import NDArray
 
 from benchmarks import strategies
 from benchmarks.data import Dataset
-from benchmarks.harness import maps
+from benchmarks.harness import first_models, maps
 from benchmarks.harness.cells import FULL, Cell, CellFolder
 from benchmarks.harness.divergence import boundary_divergence, tsne_map
-from benchmarks.harness.files import StorageError, read_json, storing, write_folder, write_json
+from benchmarks.harness.files import StorageError
 from benchmarks.harness.metrics import batch_metrics, test_metrics
 from benchmarks.harness.seeds import role_seed, warm_up_rows
 from benchmarks.harness.threads import limit_threads
@@ -128,31 +127,17 @@ class CellRun:
         return warm_up_rows(n_rows, self.warm_up, self.cell.seed)
 
     def _round(self, number: int, labelled: NDArray[np.intp]) -> dict[str, Any]:
-        if number == 0 and self.cell.track == "finetune" and self.cell.strategy != FULL:
-            return self._shared_warm_up(labelled)
-        record: dict[str, Any] = {"picks": []}
         if number:
             record = self._query(number, labelled)
             labelled = np.concatenate([labelled, record["picks"]]).astype(np.intp)
-        return record | self._train(labelled)
+            return record | self._train(labelled)
 
-    def _shared_warm_up(self, labelled: NDArray[np.intp]) -> dict[str, Any]:
-        """Round 0, which is the same for all strategies at a seed: the first of them trains."""
-        folder = self.workspace.warm_up(self.cell)
-        with storing(folder):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{folder}.lock"):
-            if not folder.exists():
-                record = {"picks": [], **self._train(labelled)}
-                write_folder(folder, lambda part: self._save_warm_up(part, record))
-                return record
-        self.model.load(folder / "weights")
-        shared: dict[str, Any] = read_json(folder / "round.json")
-        return shared
+        def train() -> dict[str, Any]:
+            return {"picks": [], **self._train(labelled)}
 
-    def _save_warm_up(self, folder: Path, record: dict[str, Any]) -> None:
-        self.model.save(folder / "weights")
-        write_json(folder / "round.json", record)
+        if self.cell.track == "finetune" and self.cell.strategy != FULL:
+            return first_models.share(self.workspace.first_model(self.cell), self.model, train)
+        return train()
 
     def _train(self, labelled: NDArray[np.intp]) -> dict[str, Any]:
         """Train on the labelled rows, and test."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.data import statistics
-from benchmarks.harness import results
+from benchmarks.harness import first_models, results
 from benchmarks.harness.cell_run import Job, OnRound
 from benchmarks.harness.cells import Cell, State
 from benchmarks.harness.plan import Options, Plan, make_plan
@@ -56,7 +54,7 @@ def run(
     try:
         if todo and scheduler is None:
             encode_texts(plan, job)
-        on_round = removing_warm_ups(workspace, todo, progress.round_done)
+        on_round = first_models.removing(workspace, todo, progress.round_done)
         _work(job, todo, n_jobs, scheduler, on_round)
     except KeyboardInterrupt:
         is_interrupted = True
@@ -64,7 +62,7 @@ def run(
         progress.close()
     results.write(workspace)
     states = {cell: workspace.cell(cell).state() for cell in plan.cells}
-    remove_warm_ups(workspace, states)
+    first_models.remove_unneeded(workspace, states)
     print_summary(states, out, is_interrupted)
     if is_interrupted:
         return INTERRUPTED
@@ -86,31 +84,6 @@ def _work(
         return
     with connect(scheduler, job) if scheduler else local_cluster(n_jobs) as client:
         run_on_cluster(client, job, cells, on_round)
-
-
-def removing_warm_ups(workspace: Workspace, cells: Sequence[Cell], on_round: OnRound) -> OnRound:
-    """`on_round` that also removes a seed's first model with the last cell that starts from it.
-
-    A run of many seeds would fill the disk with them.
-    """
-    n_left = Counter(workspace.warm_up(cell) for cell in cells)
-
-    def round_done(cell: Cell, record: dict[str, Any]) -> None:
-        on_round(cell, record)
-        if record["round"] == cell.rounds:
-            folder = workspace.warm_up(cell)
-            n_left[folder] -= 1
-            if n_left[folder] == 0:
-                shutil.rmtree(folder, ignore_errors=True)
-
-    return round_done
-
-
-def remove_warm_ups(workspace: Workspace, states: dict[Cell, State]) -> None:
-    """Remove the first models of the seeds that no cell is left to start from."""
-    needed = {workspace.warm_up(cell) for cell, state in states.items() if state.name != "done"}
-    for folder in {workspace.warm_up(cell) for cell in states} - needed:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def encode_texts(plan: Plan, job: Job) -> None:

@@ -105,7 +105,7 @@ class Workspace:
     def cell(self, cell: Cell) -> CellFolder:
         return CellFolder(self.cells / cell.path, cell)
 
-    def warm_up(self, cell: Cell) -> Path:
+    def first_model(self, cell: Cell) -> Path:
         """The folder of the first model, which all strategies at a seed share."""
         return self.root / "warm-ups" / cell.dataset / cell.track / f"seed-{cell.seed}"
 

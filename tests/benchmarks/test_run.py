@@ -10,7 +10,6 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from benchmarks.__main__ import main
 from benchmarks.harness.cells import Cell
-from benchmarks.harness.progress import Progress
 from benchmarks.harness.results import COLUMNS, MEASURED
 from benchmarks.harness.seeds import ROLES, role_seed, warm_up_rows
 from benchmarks.harness.workspace import Workspace
@@ -139,42 +138,6 @@ def test_files_are_the_same_to_the_byte_but_for_timings(run, tmp_path):
 def test_roles_have_different_seeds():
     seeds = {role_seed(s, role, n) for s in range(9) for role in ROLES for n in range(9)}
     assert len(seeds) == 9 * len(ROLES) * 9
-
-
-def test_strategies_share_the_first_training_and_nothing_else(run, tmp_path):
-    for names in (("real", "random", "bald"), ("random",), ("bald",)):
-        out = tmp_path / "-".join(names)
-        assert run(out, track="finetune", strategy=names, seeds="2") == 0
-        assert not list(out.rglob("weights"))  # nobody needs it any more
-    together = table(tmp_path / "real-random-bald")
-    first = together.query("round == 0").groupby("seed")["training_seconds"]
-    assert (first.nunique() == 1).all()
-    for name in ("random", "bald"):
-        rows = comparable(tmp_path / "real-random-bald").query("strategy == @name")
-        alone = comparable(tmp_path / name)
-        pd.testing.assert_frame_equal(rows.reset_index(drop=True), alone)
-
-
-def test_the_first_training_is_kept_while_cells_are_missing(run, tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text("def f(learner, X_pool, n_instances=1):\n    raise RuntimeError\n")
-    assert run(tmp_path / "out", track="finetune", strategy=("random", f"{file}:f")) == 1
-    assert len(list((tmp_path / "out").rglob("weights"))) == 1
-
-
-def test_the_first_training_of_a_seed_goes_with_its_last_cell(run, tmp_path, monkeypatch):
-    kept = {}
-
-    class Watched(Progress):
-        def round_done(self, cell, record):
-            seeds = (folder.parent.name for folder in tmp_path.rglob("warm-ups/*/*/*/weights"))
-            kept[cell.seed, cell.strategy, record["round"]] = sorted(seeds)
-            super().round_done(cell, record)
-
-    monkeypatch.setattr("benchmarks.harness.run.Progress", Watched)
-    assert run(tmp_path, track="finetune", strategy=("random", "margin"), seeds="2") == 0
-    assert kept[0, "margin", 3] == ["seed-0"]
-    assert kept[1, "random", 0] == ["seed-1"]
 
 
 def test_the_configuration_names_no_place_of_the_machine(run, tmp_path):
