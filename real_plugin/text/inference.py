@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -87,4 +88,10 @@ def has_bfloat16(device: torch.device) -> bool:
     """Whether bfloat16 is faster than float32 there, not only possible."""
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    return device.type == "cpu" and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    if device.type != "cpu" or not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return False
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return True
+    # With any AVX-512 it is "supported", but then three times slower than float32.
+    has_instructions = getattr(torch.cpu, "_is_avx512_bf16_supported", None)  # not in old torch
+    return has_instructions is not None and bool(has_instructions())

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import platform
 import tracemalloc
 
 import numpy as np
@@ -63,6 +64,18 @@ def test_bfloat16_agrees(trained, data):
     assert (P.argmax(axis=1) == exact.argmax(axis=1)).mean() >= 0.99
     assert 0 < np.abs(P - exact).max() < 0.1
     assert E.dtype == P.dtype == np.float32
+
+
+@pytest.mark.parametrize("has_instructions", [True, False])
+def test_auto_takes_bfloat16_only_where_it_is_fast(has_instructions, monkeypatch):
+    """Torch supports it on any processor with AVX-512, and on most it is slower than float32."""
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has_instructions)
+    used = {"auto": has_instructions, "float32": False, "bfloat16": True}
+    for precision, is_used in used.items():
+        with inference.autocast(torch.device("cpu"), precision):
+            assert torch.is_autocast_enabled("cpu") == is_used
 
 
 def test_blocks_do_not_show(trained, data, monkeypatch):
