@@ -1,6 +1,7 @@
 """A run measures what it says, and the same command gives the same files."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -299,11 +300,12 @@ def test_cells_have_folders_of_their_own():
 def test_a_log_gets_a_line_a_cell(run, tmp_path, capsys):
     assert run(tmp_path) == 0
     captured = capsys.readouterr()
-    lines = [line.rpartition(" accuracy ")[0] for line in captured.err.splitlines()]
-    assert lines == [
-        f"cell {n} of 2 done: topics frozen {name} b=12 seed=0: 46 labels,"
+    expected = "".join(
+        rf"cell {n} of 2 done, about \d\d:\d\d left: topics frozen {name} b=12 seed=0: "
+        r"46 labels, accuracy \d+\.\d\d %\n"
         for n, name in enumerate(("real", "random"), start=1)
-    ]
+    )
+    assert re.fullmatch(expected, captured.err)
     assert captured.out.splitlines() == [
         f"2 cells: 2 done. Results: {tmp_path / 'results.parquet'}"
     ]
