@@ -62,6 +62,7 @@ def render(results: Results, sections: Sequence[Section]) -> str:
 <h1>Query strategies compared</h1>
 {_summary(results)}
 {_missing(results)}
+{_different_starts(results)}
 <nav>{links}</nav>
 {body}
 </body>
@@ -91,10 +92,32 @@ def _missing(results: Results) -> str:
         for cell, state in unfinished
     ]
     lines += [f"{name}: never begun, though others of its setting were" for name in lacking]
+    return _note(
+        f"{len(lines)} cells are missing or not finished.",
+        "Tables and curves use finished cells only; strategies are compared on the seeds that "
+        "both have.",
+        lines,
+    )
+
+
+def _different_starts(results: Results) -> str:
+    """Seeds whose strategies share the warm-up set, and not the model that learned from it."""
+    lines = results.different_starts()
+    if not lines:
+        return ""
+    return _note(
+        "Not all strategies at a seed start from the same model.",
+        "Another machine or another version of a library trains another one, and the difference "
+        "between strategies that started from different ones has the noise of both.",
+        lines,
+    )
+
+
+def _note(title: str, text: str, lines: Sequence[str]) -> str:
+    """What a reader should know of the numbers, with the details folded away."""
     items = "".join(f"<li>{html.escape(line)}</li>" for line in lines)
     return (
-        f'<div class="note"><p><b>{len(lines)} cells are missing or not finished.</b> Tables and '
-        "curves use finished cells only; strategies are compared on the seeds that both have.</p>"
+        f'<div class="note"><p><b>{title}</b> {text}</p>'
         f"<details><summary>Which</summary><ul>{items}</ul></details></div>"
     )
 
@@ -117,9 +140,10 @@ def data_section(results: Results) -> Section:
     parts.append(
         Text(
             "A score is the mean over the rounds after the warm-up, of one seed. Strategies at a "
-            "seed share the warm-up set and the first model, so they are compared seed by seed. "
-            "Tests assume that seeds are independent draws of the warm-up set and of the "
-            "training's randomness; the split of the data is the same for all of them."
+            "seed share the warm-up set and, if they ran on one machine, the first model, so they "
+            "are compared seed by seed. Tests assume that seeds are independent draws of the "
+            "warm-up set and of the training's randomness; the split of the data is the same for "
+            "all of them."
         )
     )
     return Section("data", "Data and method", parts)

@@ -89,6 +89,16 @@ class Results:
     def unfinished(self) -> list[tuple[Cell, State]]:
         return [(cell, state) for cell, state in self.states.items() if state.name != "done"]
 
+    def different_starts(self) -> list[str]:
+        """Where strategies at one seed did not start from the same model, in words."""
+        first = self.rounds[self.rounds["round"] == 0]
+        scores = first.groupby(["dataset", "track", "seed"])[["accuracy", "macro_f1"]]
+        n_models = scores.nunique().max(axis=1)
+        return [
+            f"{dataset} {track} seed={seed}: {n} first models"
+            for (dataset, track, seed), n in n_models[n_models > 1].items()
+        ]
+
     def never_begun(self) -> list[str]:
         """What some strategy or seed of a setting has, and another lacks, in words."""
         lacking = []

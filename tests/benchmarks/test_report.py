@@ -63,6 +63,17 @@ def test_a_half_finished_run_names_what_is_missing(run, tmp_path):
     assert "topics frozen margin b=12 seed=1: begun, 3 of 4 rounds" in page
 
 
+def test_first_models_that_differ_are_named(run, tmp_path):
+    assert run(tmp_path, strategy=("random", "margin"), seeds="2") == 0
+    assert "start from the same model" not in report(tmp_path)
+    file = tmp_path / "cells/topics/frozen/margin/batch-12/seed-1/round-000.json"
+    record = json.loads(file.read_text())
+    file.write_text(json.dumps(record | {"accuracy": record["accuracy"] + 1 / 60}))
+    page = report(tmp_path)
+    assert "Not all strategies at a seed start from the same model." in page
+    assert "<li>topics frozen seed=1: 2 first models</li>" in page
+
+
 def test_a_run_that_only_failed(run, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text("def f(learner, X_pool, n_instances=1):\n    raise RuntimeError('<b>no')\n")
