@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.harness.results import COLUMNS
 from benchmarks.harness.workspace import Workspace
-from results import figure
+from results import figure, tables
 
 ROOT = Path(__file__).parents[2] / "results"
 KEPT = sorted(file.parent for file in ROOT.glob("*/results.parquet"))
@@ -20,6 +20,22 @@ def test_cells_are_whole_and_name_no_machine(folder):
     cells = frame.groupby(["dataset", "track", "strategy", "batch_size", "seed"])["round"]
     assert (cells.nunique() == cells.max() + 1).all()
     assert not Path(Workspace(folder).config()["encoder"]["name"]).is_absolute()
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/results.md"])
+def test_pages_say_what_the_results_do(name):
+    page = (ROOT.parent / name).read_text(encoding="utf-8")
+    assert "<!-- table: " in page
+    assert page == tables.fill(page), f"run: python -m results.tables {name}"
+
+
+def test_a_table_is_written_below_its_mark(monkeypatch):
+    found = pd.DataFrame({"sst2": ["1.0", None]}, index=["`real`", "`random`"])
+    monkeypatch.setitem(tables.TABLES, "gains", lambda: found.rename_axis("minus `margin`"))
+    page = "Before.\n\n<!-- table: gains -->\n{}\nAfter.\n\n| other | table |\n"
+    now = "| minus `margin` | sst2 |\n| --- | --- |\n| `real` | 1.0 |\n| `random` |  |\n"
+    for before in ("", "| old |\n", now):
+        assert tables.fill(page.format(before)) == page.format(now)
 
 
 def test_the_figure_shows_gains_over_random():
