@@ -33,9 +33,9 @@ def families(results: Results) -> list[str]:
 
 def _variants(results: Results, looks: Looks) -> Iterator[Part]:
     rows = results.whole[results.whole["strategy"].isin(REALS)]
-    if rows["strategy"].nunique() < 2:
-        yield Text(f"Fewer than two of the variants were run: {', '.join(REALS)}.")
-        return
+    rows = rows[rows.groupby(SETTING)["strategy"].transform("nunique") > 1]
+    if rows.empty:
+        yield Text(f"Nowhere were two or more of the variants run: {', '.join(REALS)}.")
     for setting, block in rows.groupby(SETTING):
         caption = (
             f"Variants of REAL on {title(setting)}: mean test accuracy over "

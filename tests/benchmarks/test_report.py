@@ -54,6 +54,16 @@ def test_one_seed_one_strategy(run, tmp_path):
     assert "<b>" not in page.split('id="table2-accuracy"')[1].split("</table>")[0]
 
 
+def test_variants_are_shown_where_there_are_several(run, tmp_path):
+    assert run(tmp_path, strategy=("real",)) == 0
+    assert "Nowhere were two or more of the variants run: real, real-pool" in report(tmp_path)
+    assert run(tmp_path, strategy=("real",), track="finetune") == 0
+    assert run(tmp_path, strategy=("real-pool",)) == 0
+    page = report(tmp_path)
+    assert 'id="variants-topics-frozen-12"' in page
+    assert 'id="variants-topics-finetune-12"' not in page
+
+
 def test_a_half_finished_run_names_what_is_missing(run, tmp_path):
     assert run(tmp_path, strategy=("random", "margin"), seeds="2") == 0
     folder = tmp_path / "cells/topics/frozen/margin/batch-12/seed-1"
